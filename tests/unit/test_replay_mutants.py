@@ -91,16 +91,16 @@ MUTANTS = {
         "object_events.c", "\tif (t->has_at) {\n\t\tt->has_at = false;",
         "\tif (t->has_at && !t->has_tlab) {\n\t\tt->has_at = false;"),
     "whoever lives gets no older": (
-        "object_collect.c", "place.age += place.age < OBJECT_AGE_MAX;", ""),
+        "object_collect.c", "entry.age += entry.age < OBJECT_AGE_MAX;", ""),
     "age has no end": (
-        "object_collect.c", "place.age += place.age < OBJECT_AGE_MAX;", "place.age++;"),
+        "object_collect.c", "entry.age += entry.age < OBJECT_AGE_MAX;", "entry.age++;"),
     "births are those of the collection after": (
         "object_events.c", "{.birth = r->collection_count - r->collecting}", "{.birth = r->collection_count + 1}"),
     "nobody dies": (
-        "object_collect.c", "\tw->c->dies(w->c->ctx, &place);\n", ""),
+        "object_collect.c", "\tw->c->dies(w->c->ctx, &entry);\n", ""),
     "who lives dies, too": (
-        "object_collect.c", "\t\tw->c->lives(w->c->ctx, &place);\n",
-        "\t\tw->c->lives(w->c->ctx, &place);\n\t\tw->c->dies(w->c->ctx, &place);\n"),
+        "object_collect.c", "\t\tw->c->lives(w->c->ctx, &entry);\n",
+        "\t\tw->c->lives(w->c->ctx, &entry);\n\t\tw->c->dies(w->c->ctx, &entry);\n"),
     "the dead are of the collection before": (
         "object_moves.c", "object_lifetimes_close(&r->lifetimes, r->collection_count)",
         "object_lifetimes_close(&r->lifetimes, r->collection_count - 1)"),

@@ -80,7 +80,7 @@ static void statics_and_private_methods(void **state)
 	ASSERT_CALLER(g, "a/A", "one", "a/A.main:0");
 	ASSERT_CALLER(g, "a/B", "two", "a/A.one:1");
 	ASSERT_CALLER(g, "a/B", "three", "a/B.two:0");
-	ASSERT_CALLER(g, "a/B", "four", "a/A.twice"); /* one method, from two places */
+	ASSERT_CALLER(g, "a/B", "four", "a/A.twice"); /* one method, from two sites */
 	ASSERT_CALLER(g, "a/A", "twice", "unknown");  /* nobody calls it */
 	ASSERT_CALLER(g, "a/A", "main", "unknown");
 	ASSERT_CALLER(g, "a/B", "<clinit>", "unknown");

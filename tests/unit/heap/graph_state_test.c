@@ -96,20 +96,22 @@ static int read_bytes(const uint8_t *bytes, size_t count, bool cut, struct heap_
 	return err;
 }
 
-static uint64_t edge(const struct heap_state *s, uint64_t from, uint32_t place)
+static uint64_t edge(const struct heap_state *s, uint64_t from, uint32_t index)
 {
 	uint32_t object = heap_objects_find(&s->objects, GRAPH_BASE + 8 * from), to;
 
 	assert_int_not_equal(object, HEAP_NONE);
-	assert_true(s->objects.ref_at[object] + place < s->objects.ref_at[object + 1]);
-	to = s->objects.refs[s->objects.ref_at[object] + place];
+	assert_true(s->objects.ref_at[object] + index < s->objects.ref_at[object + 1]);
+	to = s->objects.refs[s->objects.ref_at[object] + index];
 	return to == HEAP_NONE ? 0 : (s->objects.address[to] - GRAPH_BASE) / 8;
 }
 
-static const char *label(const struct heap_graph *g, uint64_t from, uint32_t place, struct strbuf *text)
+static const char *label(const struct heap_graph *g, uint64_t from, uint32_t index,
+			 struct strbuf *text)
 {
 	strbuf_clear(text);
-	heap_edge_label(g, heap_objects_find(&g->state->objects, GRAPH_BASE + 8 * from), place, text);
+	heap_edge_label(g, heap_objects_find(&g->state->objects, GRAPH_BASE + 8 * from), index,
+			text);
 	return strbuf_text(text);
 }
 

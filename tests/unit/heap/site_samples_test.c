@@ -137,7 +137,7 @@ static void callers_are_counted(void **state)
 	take(&samples, CHAIN(names, {1, 7}, {0, 0}), 1);                  /* nobody knows from where */
 	take(&samples, CHAIN(names, {1, 7}), 1);                          /* the thread's first frame */
 	take(&samples, CHAIN(names, {5, 7}, {3, 9}), 4);                  /* of no site */
-	take(&samples, CHAIN(names, {1, 7}, {2, 10}, {3, 4}), 1);         /* from another place in m2 */
+	take(&samples, CHAIN(names, {1, 7}, {2, 10}, {3, 4}), 1); /* from another site in m2 */
 	take(&samples, 0, 6);
 	assert_int_equal(site_samples_make(&n, names, &samples, &s), 0);
 	assert_int_equal(samples.all, 23);

@@ -97,15 +97,15 @@ static bool is_collected(struct walk *w, uint64_t at)
 	return c->all || (w->space < c->space_count && c->spaces[w->space].at <= at);
 }
 
-static int put_front(struct walk *w, uint64_t to, struct object_place place)
+static int put_front(struct walk *w, uint64_t to, struct object_entry entry)
 {
 	struct object_heap *h = w->heap;
 	uint64_t page = to >> h->page_bits;
-	uint32_t units = h->descs.rows[place.desc].units;
+	uint32_t units = h->descs.rows[entry.desc].units;
 
 	if (to >= h->units || units > h->units - to) {
 		w->c->outside++;
-		object_page_drop(h, place.desc);
+		object_page_drop(h, entry.desc);
 		return 0;
 	}
 	if (!h->front[page].block) {
@@ -115,27 +115,27 @@ static int put_front(struct walk *w, uint64_t to, struct object_place place)
 	}
 	object_heap_touch(h, to, units);
 	return object_page_push(h, &h->front[page], (uint32_t)(to & ((1u << h->page_bits) - 1)),
-				place);
+				entry);
 }
 
 /* 1: the object stays as if nothing had been; 0: it has left the page; -ENOMEM. */
-static int apply(struct walk *w, uint64_t at, struct object_place place)
+static int apply(struct walk *w, uint64_t at, struct object_entry entry)
 {
 	const struct object_run *r;
-	uint32_t units = w->heap->descs.rows[place.desc].units;
+	uint32_t units = w->heap->descs.rows[entry.desc].units;
 
 	pass_runs(w, at);
 	r = w->run < w->c->run_count ? &w->c->runs[w->run] : NULL;
 	if (r && object_run_from(r) <= at) {
 		w->covered += units ? units : 1;
-		w->c->lives(w->c->ctx, &place);
-		place.age += place.age < OBJECT_AGE_MAX;
-		return put_front(w, object_run_to(r) + (at - object_run_from(r)), place);
+		w->c->lives(w->c->ctx, &entry);
+		entry.age += entry.age < OBJECT_AGE_MAX;
+		return put_front(w, object_run_to(r) + (at - object_run_from(r)), entry);
 	}
 	if (!is_collected(w, at))
 		return 1;
-	w->c->dies(w->c->ctx, &place);
-	object_page_drop(w->heap, place.desc);
+	w->c->dies(w->c->ctx, &entry);
+	object_page_drop(w->heap, entry.desc);
 	return 0;
 }
 
@@ -148,12 +148,12 @@ static int apply_page(struct walk *w, uint64_t page)
 
 	object_page_sort(w->heap, p);
 	for (uint32_t i = 0; i < p->count && err >= 0; i++) {
-		err = apply(w, first + object_page_places(p)[i], object_page_get(p, i));
+		err = apply(w, first + object_page_offsets(p)[i], object_page_get(p, i));
 		if (err != 1)
 			continue;
 		p->block[kept] = p->block[i];
 		object_page_births(p)[kept] = object_page_births(p)[i];
-		object_page_places(p)[kept++] = object_page_places(p)[i];
+		object_page_offsets(p)[kept++] = object_page_offsets(p)[i];
 	}
 	return err < 0 ? err : object_page_cut(w->heap, p, kept);
 }
@@ -186,7 +186,7 @@ static int merge_page(struct object_heap *h, uint32_t page)
 	}
 	object_page_sort(h, from);
 	for (uint32_t i = 0; i < from->count && !err; i++)
-		err = object_page_push(h, to, object_page_places(from)[i],
+		err = object_page_push(h, to, object_page_offsets(from)[i],
 				       object_page_get(from, i));
 	object_page_cut(h, from, 0);
 	return err;

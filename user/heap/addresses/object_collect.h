@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 struct object_heap;
-struct object_place;
+struct object_entry;
 
 /* Objects that have moved, or stayed, by the same distance: 33 bits each for from and to. */
 struct object_run {
@@ -38,9 +38,9 @@ struct object_collect {
 	struct object_space *spaces; /* of which the rest dies; are sorted, and put together */
 	uint32_t run_count, space_count;
 	bool all; /* the whole heap is such a space */
-	/* place: as it was before; its desc is lent. */
-	void (*lives)(void *ctx, const struct object_place *place);
-	void (*dies)(void *ctx, const struct object_place *place);
+	/* entry: as it was before; its desc is lent. */
+	void (*lives)(void *ctx, const struct object_entry *entry);
+	void (*dies)(void *ctx, const struct object_entry *entry);
 	void *ctx;
 	uint64_t unknown; /* ret: runs of which not all units were objects */
 	uint64_t outside; /* ret: objects that have moved out of the heap */

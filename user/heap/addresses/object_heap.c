@@ -43,7 +43,7 @@ void object_heap_free(struct object_heap *h)
 	*h = (struct object_heap){0};
 }
 
-bool object_heap_find(struct object_heap *h, uint64_t at, struct object_place *ret)
+bool object_heap_find(struct object_heap *h, uint64_t at, struct object_entry *ret)
 {
 	struct object_page *p;
 	uint32_t in = (uint32_t)(at & ((1u << h->page_bits) - 1)), i;
@@ -53,7 +53,7 @@ bool object_heap_find(struct object_heap *h, uint64_t at, struct object_place *r
 	p = &h->pages[at >> h->page_bits];
 	object_page_sort(h, p);
 	i = object_page_from(p, in);
-	if (i == p->count || object_page_places(p)[i] != in)
+	if (i == p->count || object_page_offsets(p)[i] != in)
 		return false;
 	*ret = object_page_get(p, i);
 	return true;
@@ -72,14 +72,14 @@ void object_heap_touch(struct object_heap *h, uint64_t at, uint32_t units)
 	mark_area(h, units ? at + units - 1 : at);
 }
 
-int object_heap_put(struct object_heap *h, uint64_t at, struct object_place place)
+int object_heap_put(struct object_heap *h, uint64_t at, struct object_entry entry)
 {
-	uint32_t units = h->descs.rows[place.desc].units;
+	uint32_t units = h->descs.rows[entry.desc].units;
 
 	if (at >= h->units || units > h->units - at)
 		return -EINVAL;
 	if (object_page_push(h, &h->pages[at >> h->page_bits],
-			     (uint32_t)(at & ((1u << h->page_bits) - 1)), place))
+			     (uint32_t)(at & ((1u << h->page_bits) - 1)), entry))
 		return -ENOMEM;
 	h->count++;
 	h->live_units += units;
@@ -103,7 +103,7 @@ void object_heap_sort(struct object_heap *h)
 		object_page_sort(h, &h->pages[i]);
 }
 
-bool object_heap_next(const struct object_heap *h, uint64_t *at, struct object_place *ret)
+bool object_heap_next(const struct object_heap *h, uint64_t *at, struct object_entry *ret)
 {
 	uint32_t i, in = (uint32_t)(*at & ((1u << h->page_bits) - 1));
 
@@ -115,7 +115,7 @@ bool object_heap_next(const struct object_heap *h, uint64_t *at, struct object_p
 		i = p->count ? object_page_from(p, in) : 0;
 		if (i == p->count)
 			continue;
-		*at = (page << h->page_bits) + object_page_places(p)[i];
+		*at = (page << h->page_bits) + object_page_offsets(p)[i];
 		*ret = object_page_get(p, i);
 		return true;
 	}

@@ -8,7 +8,7 @@
 
 #define OBJECT_AGE_MAX 15 /* and more */
 
-struct object_place {
+struct object_entry {
 	uint32_t desc;  /* of descs */
 	uint32_t birth; /* collections that had ended before */
 	uint32_t age;   /* collections that have found the object alive, OBJECT_AGE_MAX at most */
@@ -51,15 +51,15 @@ int object_heap_init(struct object_heap *h, uint64_t units, unsigned shift, uint
 void object_heap_free(struct object_heap *h);
 
 /* false: no object begins there. */
-bool object_heap_find(struct object_heap *h, uint64_t at, struct object_place *ret);
+bool object_heap_find(struct object_heap *h, uint64_t at, struct object_entry *ret);
 /* The object's reference to desc is the heap's now, unless it fails. 0; -EINVAL: it does not fit
  * in; -ENOMEM: also beyond bytes_max. One that began there is gone. */
-int object_heap_put(struct object_heap *h, uint64_t at, struct object_place place);
+int object_heap_put(struct object_heap *h, uint64_t at, struct object_entry entry);
 /* Was there ever an object in the area of this unit? */
 bool object_heap_ever(const struct object_heap *h, uint64_t at);
 /* Sorts all pages: after that, until the next change, object_heap_next may be called. */
 void object_heap_sort(struct object_heap *h);
 /* The first object at *at or after it; *at is where it begins. false: there is none. */
-bool object_heap_next(const struct object_heap *h, uint64_t *at, struct object_place *ret);
+bool object_heap_next(const struct object_heap *h, uint64_t *at, struct object_entry *ret);
 /* All that is in the heap is gone. */
 void object_heap_forget(struct object_heap *h);

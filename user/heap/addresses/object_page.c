@@ -32,7 +32,7 @@ static int page_resize(struct object_heap *h, struct object_page *p, uint32_t ca
 	if (old.count) {
 		memcpy(block, old.block, old.count * sizeof(*block));
 		memcpy(object_page_births(p), object_page_births(&old), old.count * sizeof(*block));
-		memcpy(object_page_places(p), object_page_places(&old),
+		memcpy(object_page_offsets(p), object_page_offsets(&old),
 		       old.count * sizeof(uint16_t));
 	}
 	free(old.block);
@@ -50,7 +50,7 @@ void object_page_drop(struct object_heap *h, uint32_t desc)
 }
 
 int object_page_push(struct object_heap *h, struct object_page *p, uint32_t at,
-		     struct object_place place)
+		     struct object_entry entry)
 {
 	uint32_t capacity = p->capacity + p->capacity / 8u + GROW_MIN;
 
@@ -61,11 +61,11 @@ int object_page_push(struct object_heap *h, struct object_page *p, uint32_t at,
 			capacity < OBJECT_PAGE_UNITS_MAX + 1 ? capacity
 							     : OBJECT_PAGE_UNITS_MAX + 1))
 		return -ENOMEM;
-	if (p->count && at <= object_page_places(p)[p->count - 1])
+	if (p->count && at <= object_page_offsets(p)[p->count - 1])
 		p->unsorted = true;
-	p->block[p->count] = place.desc << OBJECT_AGE_BITS | place.age;
-	object_page_births(p)[p->count] = place.birth;
-	object_page_places(p)[p->count] = (uint16_t)at;
+	p->block[p->count] = entry.desc << OBJECT_AGE_BITS | entry.age;
+	object_page_births(p)[p->count] = entry.birth;
+	object_page_offsets(p)[p->count] = (uint16_t)at;
 	p->count++;
 	return 0;
 }
@@ -81,17 +81,17 @@ void object_page_sort(struct object_heap *h, struct object_page *p)
 {
 	uint32_t *keys = (uint32_t *)h->scratch, *desc = keys + p->count, n = 0;
 	uint32_t *birth = desc + p->count;
-	uint16_t *place = (uint16_t *)(birth + p->count);
+	uint16_t *offset = (uint16_t *)(birth + p->count);
 
 	if (!p->unsorted)
 		return;
 	h->sorted += p->count;
 	for (uint32_t i = 0; i < p->count; i++)
-		keys[i] = (uint32_t)object_page_places(p)[i] << 16 | i;
+		keys[i] = (uint32_t)object_page_offsets(p)[i] << 16 | i;
 	qsort(keys, p->count, sizeof(*keys), compare);
 	memcpy(desc, p->block, p->count * sizeof(*desc));
 	memcpy(birth, object_page_births(p), p->count * sizeof(*birth));
-	memcpy(place, object_page_places(p), p->count * sizeof(*place));
+	memcpy(offset, object_page_offsets(p), p->count * sizeof(*offset));
 	for (uint32_t i = 0; i < p->count; i++) {
 		uint32_t from = keys[i] & 0xffff;
 
@@ -102,7 +102,7 @@ void object_page_sort(struct object_heap *h, struct object_page *p)
 		}
 		p->block[n] = desc[from];
 		object_page_births(p)[n] = birth[from];
-		object_page_places(p)[n++] = place[from];
+		object_page_offsets(p)[n++] = offset[from];
 	}
 	p->count = (uint16_t)n;
 	p->unsorted = false;
@@ -110,13 +110,13 @@ void object_page_sort(struct object_heap *h, struct object_page *p)
 
 uint32_t object_page_from(const struct object_page *p, uint32_t at)
 {
-	const uint16_t *places = p->count ? object_page_places(p) : NULL;
+	const uint16_t *offsets = p->count ? object_page_offsets(p) : NULL;
 	uint32_t low = 0, high = p->count;
 
 	while (low < high) {
 		uint32_t middle = (low + high) / 2;
 
-		if (places[middle] < at)
+		if (offsets[middle] < at)
 			low = middle + 1;
 		else
 			high = middle;

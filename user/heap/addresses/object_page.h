@@ -14,26 +14,26 @@ static inline uint32_t *object_page_births(const struct object_page *p)
 	return p->block + p->capacity;
 }
 
-static inline uint16_t *object_page_places(const struct object_page *p)
+static inline uint16_t *object_page_offsets(const struct object_page *p)
 {
 	return (uint16_t *)(p->block + 2 * p->capacity);
 }
 
-static inline struct object_place object_page_get(const struct object_page *p, uint32_t i)
+static inline struct object_entry object_page_get(const struct object_page *p, uint32_t i)
 {
-	return (struct object_place){
+	return (struct object_entry){
 		.desc = p->block[i] >> OBJECT_AGE_BITS,
 		.birth = object_page_births(p)[i],
 		.age = p->block[i] & OBJECT_AGE_MAX,
 	};
 }
 
-/* One more, at a place in the page, whatever there is. 0 or -ENOMEM. */
+/* One more, at an offset in the page, whatever there is. 0 or -ENOMEM. */
 int object_page_push(struct object_heap *h, struct object_page *p, uint32_t at,
-		     struct object_place place);
-/* By address; of several at one place the last one stays, and the others are h->over. */
+		     struct object_entry entry);
+/* By address; of several at one offset the last one stays, and the others are h->over. */
 void object_page_sort(struct object_heap *h, struct object_page *p);
-/* The index of the first object at this place or after it; the page is sorted. */
+/* The index of the first object at this offset or after it; the page is sorted. */
 uint32_t object_page_from(const struct object_page *p, uint32_t at);
 /* Objects from kept on are no longer there, and if there are none, neither is the block. 0 or
  * -ENOMEM. */

@@ -74,7 +74,7 @@ static uint64_t address_of(const struct heap_state *s, uint32_t object)
 	return object == HEAP_NONE ? 0 : s->objects.address[object];
 }
 
-/* Nulls count as places, too, but in arrays, where neither side has them. */
+/* Nulls count as references, too, but in arrays, where neither side has them. */
 static bool same_refs(struct compare *c, uint32_t log, uint32_t dump)
 {
 	const struct heap_objects *l = &c->log->objects, *d = &c->dump->objects;

@@ -10,7 +10,7 @@ enum graph_check_kind {
 	GRAPH_ONLY_LOG, /* objects */
 	GRAPH_ONLY_DUMP,
 	GRAPH_OTHER_CLASS,  /* or another length */
-	GRAPH_OTHER_REFS,   /* objects that do not refer to the same in the same places */
+	GRAPH_OTHER_REFS,   /* objects that do not refer to the same by the same references */
 	GRAPH_ROOT_MISSING, /* roots of the dump that, of that kind and thread, the log lacks */
 	GRAPH_CHECK_KIND_COUNT,
 };

@@ -52,8 +52,8 @@ static void note_space(void *ctx, uint64_t address, uint64_t bytes)
 	c->bottom[0] = address;
 }
 
-/* The last place from..to where a space begins: of the three of young objects (survivors have two),
- * and that of old ones. 0: there is none. */
+/* The last address from..to where a space begins: of the three of young objects (survivors have
+ * two), and that of old ones. 0: there is none. */
 static uint64_t bottom_within(const struct walk *w, uint64_t from, uint64_t to)
 {
 	const struct pool_check *c = w->check;

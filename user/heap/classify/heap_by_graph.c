@@ -18,17 +18,17 @@ void heap_by_points_to(struct heap_view *v, const struct heap_item *item, struct
 
 	heap_view_round(v);
 	while (heap_edges_next(&e, &edge))
-		if (edge.place != HEAP_NONE)
+		if (edge.index != HEAP_NONE)
 			add_once(v, ret,
 				 heap_view_type(v, heap_graph_desc(v->graph, edge.to)->type));
 }
 
-static void add_field(struct heap_view *v, uint32_t from, uint32_t place, struct heap_keys *ret)
+static void add_field(struct heap_view *v, uint32_t from, uint32_t index, struct heap_keys *ret)
 {
 	struct strbuf *label = &v->label;
 
 	strbuf_clear(label);
-	heap_edge_label(v->graph, from, place, label);
+	heap_edge_label(v->graph, from, index, label);
 	if (label->err)
 		v->err = label->err;
 	add_once(v, ret, heap_view_text(v, strbuf_text(label), label->used));
@@ -60,8 +60,8 @@ void heap_by_pointed_from(struct heap_view *v, const struct heap_item *item, str
 			continue;
 		}
 		while (heap_edges_next(&e, &edge))
-			if (edge.to == item->object && edge.place != HEAP_NONE)
-				add_field(v, r->from[i], edge.place, ret);
+			if (edge.to == item->object && edge.index != HEAP_NONE)
+				add_field(v, r->from[i], edge.index, ret);
 	}
 }
 

@@ -209,16 +209,16 @@ static void add_once(struct heap_keys *k, uint32_t first, uint64_t key)
 }
 
 /* A frame of a site, or a class. */
-struct place {
+struct location {
 	const char *name;
 	size_t class_length, method_length; /* of the class, and with the method; 0: no method */
 	uint32_t bytecode;                  /* UINT32_MAX: not known */
 };
 
 /* "a.b.Table.add:12 (inferred)": a method's name has no dot. */
-static struct place place_of_frame(const char *text)
+static struct location location_of_frame(const char *text)
 {
-	struct place p = {.name = text, .bytecode = UINT32_MAX};
+	struct location p = {.name = text, .bytecode = UINT32_MAX};
 	size_t length = strlen(text), mark = strlen(HEAP_FRAME_INFERRED), digits = 0;
 	const char *dot;
 
@@ -238,7 +238,7 @@ static struct place place_of_frame(const char *text)
 }
 
 static bool pattern_holds(const struct heap_features *f, const struct pattern *p,
-			  const struct place *at)
+			  const struct location *at)
 {
 	if (p->method && !at->method_length)
 		return false;
@@ -249,8 +249,8 @@ static bool pattern_holds(const struct heap_features *f, const struct pattern *p
 	       (at->bytecode >= p->from && at->bytecode <= p->to);
 }
 
-static void add_features(const struct heap_features *f, struct heap_view *v, const struct place *at,
-			 uint32_t first, struct heap_keys *ret)
+static void add_features(const struct heap_features *f, struct heap_view *v,
+			 const struct location *at, uint32_t first, struct heap_keys *ret)
 {
 	for (uint32_t i = 0; i < f->pattern_count; i++) {
 		const struct pattern *p = &f->patterns[i];
@@ -265,7 +265,7 @@ static void add_of_class(const struct heap_features *f, struct heap_view *v,
 			 const struct heap_desc *d, struct heap_keys *ret)
 {
 	uint32_t type = d->of_class == HEAP_NONE ? d->type : d->of_class;
-	struct place at = {.name = heap_type_name(&v->state->types, type)};
+	struct location at = {.name = heap_type_name(&v->state->types, type)};
 
 	at.class_length = strcspn(at.name, "[");
 	add_features(f, v, &at, ret->count, ret);
@@ -280,7 +280,7 @@ static void add_of_code(const struct heap_features *f, bool any, struct heap_vie
 	for (uint32_t i = 0; i < o->frame_count && (any || ret->count == first); i++) {
 		const char *text =
 			heap_types_text(&v->state->types, v->state->frames[o->first_frame + i]);
-		struct place at = place_of_frame(text);
+		struct location at = location_of_frame(text);
 
 		if (*text != '(')
 			add_features(f, v, &at, first, ret);

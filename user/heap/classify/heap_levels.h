@@ -18,7 +18,7 @@ int heap_levels_parse(const char *text, const struct heap_own_classifiers *own,
 /* Bits of enum heap_needs. */
 unsigned heap_levels_need(const struct heap_levels *l);
 bool heap_levels_go_beyond(const struct heap_levels *l);
-/* A level that says something of the place or the length of each object, not of its kind only;
+/* A level that says something of the address or the length of each object, not of its kind only;
  * NULL: there is none. */
 const char *heap_levels_of_objects(const struct heap_levels *l);
 void heap_levels_set(const struct heap_levels *l, struct heap_tree *ret);

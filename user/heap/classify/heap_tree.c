@@ -118,7 +118,7 @@ static int add_ends(struct builder *b, uint32_t parent, unsigned level)
 		struct heap_edges e = heap_edges_of(b->view->graph, self);
 
 		while (!err && heap_edges_next(&e, &edge))
-			if (edge.place != HEAP_NONE)
+			if (edge.index != HEAP_NONE)
 				err = add_end(b, edge.to, parent, level);
 	}
 	return err;
@@ -252,7 +252,7 @@ static uint32_t *sorted(const struct heap_tree *t)
 	return all;
 }
 
-/* The smallest first, so that each is put in front of its larger sisters' place. */
+/* The smallest first, so that each is put in front of its larger sisters. */
 static int link_children(struct heap_tree *t)
 {
 	uint32_t *all = sorted(t);

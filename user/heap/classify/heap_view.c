@@ -12,7 +12,7 @@
 struct heap_memo {
 	struct heap_memo *next;
 	const struct heap_classifier *of;
-	uint32_t *at; /* by description: 1 + the place of the number of its groups, which follow */
+	uint32_t *at; /* by description: 1 + the index of the number of its groups, which follow */
 	uint64_t *all;
 	uint32_t count, capacity;
 };

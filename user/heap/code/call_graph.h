@@ -30,7 +30,7 @@ void call_graph_seen(struct call_graph *g, uint32_t method, uint32_t caller);
 
 struct call_graph_caller {
 	uint32_t method;
-	uint32_t bci; /* CALL_GRAPH_BCI_NONE: it calls from several places */
+	uint32_t bci; /* CALL_GRAPH_BCI_NONE: it calls from several sites */
 };
 /* The only method that can call this one. 0; -ENOENT: there may be another, or none. */
 int call_graph_caller(struct call_graph *g, uint32_t method, struct call_graph_caller *ret);

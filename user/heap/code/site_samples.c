@@ -52,7 +52,7 @@ struct matcher {
 	struct site_samples *ret;
 	struct named *named; /* by text */
 	uint32_t *first;     /* by method of names: the one that stands for all of its text */
-	uint32_t *of_log;    /* by place in the log's methods */
+	uint32_t *of_log;    /* by index in the log's methods */
 	struct keymap log_methods;
 	uint32_t *sites, *site_next; /* by method: 1 + a site that it is the outermost frame of */
 	uint32_t *trees;             /* by method, likewise */
@@ -319,7 +319,7 @@ static int add_callers(struct matcher *m, uint32_t tree, uint32_t p, uint32_t sa
 	return 0;
 }
 
-/* Samples at exact places. A site is in a chain once, and so is a tree: where it is innermost. */
+/* Samples at exact sites. A site is in a chain once, and so is a tree: where it is innermost. */
 static int count_exact(struct matcher *m, uint32_t stack, uint32_t samples)
 {
 	for (uint32_t p = 0; p < m->frame_count; p++) {

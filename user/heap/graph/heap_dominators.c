@@ -89,7 +89,7 @@ static bool open_next(struct work *w, struct open *o, struct heap_edge *ret)
 		return false;
 	e.next = e.first + o->next;
 	any = heap_edges_next(&e, ret);
-	o->next = any && ret->place != HEAP_NONE ? e.next - e.first : UINT32_MAX;
+	o->next = any && ret->index != HEAP_NONE ? e.next - e.first : UINT32_MAX;
 	return any;
 }
 

@@ -77,12 +77,12 @@ struct heap_edges heap_edges_of(const struct heap_graph *g, uint32_t object)
 bool heap_edges_next(struct heap_edges *e, struct heap_edge *ret)
 {
 	while (e->next < e->end) {
-		uint32_t place = e->next - e->first, to = e->graph->state->objects.refs[e->next++];
+		uint32_t index = e->next - e->first, to = e->graph->state->objects.refs[e->next++];
 
 		if (to == HEAP_NONE)
 			continue;
-		*ret = (struct heap_edge){to, place,
-					  place == e->referent ? e->strength : HEAP_STRONG};
+		*ret = (struct heap_edge){to, index,
+					  index == e->referent ? e->strength : HEAP_STRONG};
 		return true;
 	}
 	if (e->of_class == HEAP_NONE)
@@ -92,7 +92,7 @@ bool heap_edges_next(struct heap_edges *e, struct heap_edge *ret)
 	return true;
 }
 
-static void static_label(const struct heap_types *t, uint32_t type, uint32_t place,
+static void static_label(const struct heap_types *t, uint32_t type, uint32_t index,
 			 struct strbuf *ret)
 {
 	static const char *const names[CLASS_REFS] = {"<superclass>", "<class loader>", "<signers>",
@@ -100,17 +100,17 @@ static void static_label(const struct heap_types *t, uint32_t type, uint32_t pla
 	const struct heap_type *own = &t->all[type];
 	uint32_t at = CLASS_REFS;
 
-	if (place < CLASS_REFS) {
-		strbuf_add(ret, "%s of %s", names[place], heap_type_name(t, type));
+	if (index < CLASS_REFS) {
+		strbuf_add(ret, "%s of %s", names[index], heap_type_name(t, type));
 		return;
 	}
 	for (uint32_t i = own->statics; i < own->statics + own->static_count; i++)
-		if (t->fields[i].value == HEAP_REFERENCE && at++ == place)
+		if (t->fields[i].value == HEAP_REFERENCE && at++ == index)
 			strbuf_add(ret, "static %s.%s", heap_type_name(t, type),
 				   heap_types_text(t, t->fields[i].name));
 }
 
-void heap_edge_label(const struct heap_graph *g, uint32_t object, uint32_t place,
+void heap_edge_label(const struct heap_graph *g, uint32_t object, uint32_t index,
 		     struct strbuf *ret)
 {
 	const struct heap_types *t = &g->state->types;
@@ -118,12 +118,12 @@ void heap_edge_label(const struct heap_graph *g, uint32_t object, uint32_t place
 	const struct heap_type *own = &t->all[d->type];
 
 	if (d->of_class != HEAP_NONE)
-		static_label(t, d->of_class, place, ret);
-	else if (place == HEAP_NONE)
+		static_label(t, d->of_class, index, ret);
+	else if (index == HEAP_NONE)
 		strbuf_add(ret, "%s.<class>", heap_type_name(t, d->type));
-	else if (own->kind == HEAP_INSTANCE && place < own->ref_count)
+	else if (own->kind == HEAP_INSTANCE && index < own->ref_count)
 		strbuf_add(ret, "%s.%s", heap_type_name(t, d->type),
-			   heap_types_text(t, t->fields[t->refs[own->refs + place].field].name));
+			   heap_types_text(t, t->fields[t->refs[own->refs + index].field].name));
 	else
 		strbuf_add(ret, "%s", heap_type_name(t, d->type));
 }

@@ -32,7 +32,7 @@ struct heap_graph {
 /* One reference: the object that it goes to, which is never HEAP_NONE. */
 struct heap_edge {
 	uint32_t to;
-	uint32_t place; /* among the references of its object; HEAP_NONE: to its class */
+	uint32_t index; /* among the references of its object; HEAP_NONE: to its class */
 	uint8_t strength;
 };
 
@@ -54,7 +54,7 @@ void heap_graph_free(struct heap_graph *g); /* accepts NULL */
 struct heap_edges heap_edges_of(const struct heap_graph *g, uint32_t object);
 bool heap_edges_next(struct heap_edges *e, struct heap_edge *ret);
 /* "com.acme.Order.next", "[]", "<class>", "static com.acme.Order.all". */
-void heap_edge_label(const struct heap_graph *g, uint32_t object, uint32_t place,
+void heap_edge_label(const struct heap_graph *g, uint32_t object, uint32_t index,
 		     struct strbuf *ret);
 
 const char *heap_strength_name(enum heap_strength s);

@@ -105,25 +105,25 @@ static int node_get(struct heap_paths *p, struct keymap_key key, struct heap_pat
 	return 0;
 }
 
-static uint32_t place_of(const struct heap_graph *g, uint32_t from, uint32_t to)
+static uint32_t ref_index(const struct heap_graph *g, uint32_t from, uint32_t to)
 {
 	struct heap_edges e = heap_edges_of(g, from);
 	struct heap_edge edge;
 
 	while (heap_edges_next(&e, &edge))
 		if (edge.to == to)
-			return edge.place;
+			return edge.index;
 	return HEAP_NONE;
 }
 
-/* The elements of an array are one place. */
-static struct keymap_key key_of(const struct heap_graph *g, uint32_t object, uint32_t place)
+/* The elements of an array are one reference. */
+static struct keymap_key key_of(const struct heap_graph *g, uint32_t object, uint32_t index)
 {
 	const struct heap_desc *d = heap_graph_desc(g, object);
 	bool array = g->state->types.all[d->type].kind != HEAP_INSTANCE;
 
 	return (struct keymap_key){.b = d->of_class == HEAP_NONE ? d->type : d->of_class,
-				   .c = array && place != HEAP_NONE ? 0 : place + 1ul,
+				   .c = array && index != HEAP_NONE ? 0 : index + 1ul,
 				   .d = d->of_class == HEAP_NONE ? 1 : 2};
 }
 
@@ -148,11 +148,11 @@ static int step(struct heap_paths *p, uint32_t object, uint32_t *ret)
 	}
 	above = p->node[from];
 	node = (struct heap_path){
-		.parent = above, .object = from, .place = place_of(g, from, object)};
-	key = key_of(g, from, node.place);
+		.parent = above, .object = from, .index = ref_index(g, from, object)};
+	key = key_of(g, from, node.index);
 	if (above) {
 		const struct heap_path *n = &p->nodes[above];
-		struct keymap_key last = key_of(g, n->object, n->place);
+		struct keymap_key last = key_of(g, n->object, n->index);
 
 		if (n->depth >= DEPTH_MAX ||
 		    (!n->root && last.b == key.b && last.c == key.c && last.d == key.d)) {
@@ -260,10 +260,10 @@ void heap_paths_label(const struct heap_paths *p, uint32_t node, struct strbuf *
 			   heap_type_name(&g->state->types, heap_graph_desc(g, n->object)->type));
 		return;
 	}
-	heap_edge_label(g, n->object, n->place, ret);
+	heap_edge_label(g, n->object, n->index, ret);
 	if (n->repeated)
 		strbuf_put(ret, " ...", 4);
-	if (g->referent[heap_graph_desc(g, n->object)->type] == n->place && n->place != HEAP_NONE)
+	if (g->referent[heap_graph_desc(g, n->object)->type] == n->index && n->index != HEAP_NONE)
 		strbuf_add(ret, " (%s)",
 			   heap_strength_name(g->strength[heap_graph_desc(g, n->object)->type]));
 }

@@ -14,7 +14,7 @@ struct strbuf;
  */
 struct heap_path {
 	uint32_t parent, child, next; /* the child with the most bytes; HEAP_NONE */
-	uint32_t object, place;       /* one of the references: of object, at place */
+	uint32_t object, index;       /* one of the references: of object, at index */
 	uint8_t root;     /* 1 + kind of the root that object is; 0: the step is a reference */
 	uint8_t repeated; /* the step is taken several times in a row */
 	uint16_t depth;

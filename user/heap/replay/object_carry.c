@@ -227,7 +227,7 @@ static int carry_descs(struct carrier *c)
 static int carry_objects(struct carrier *c)
 {
 	struct object_heap *h = &c->r->heap;
-	struct object_place p;
+	struct object_entry p;
 	uint64_t end = 0;
 	int err = 0;
 

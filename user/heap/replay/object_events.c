@@ -16,14 +16,14 @@ static uint64_t wide(uint32_t high, uint32_t low)
 static void put(struct object_replay *r, uint64_t at, uint32_t kind, uint32_t length,
 		uint64_t units)
 {
-	struct object_place place = {.birth = r->collection_count - r->collecting};
+	struct object_entry entry = {.birth = r->collection_count - r->collecting};
 	int err = object_descs_take(&r->heap.descs, kind, length, (uint32_t)units & 0x7fffffff,
-				    &place.desc);
+				    &entry.desc);
 
 	if (!err) {
-		err = object_heap_put(&r->heap, at, place);
+		err = object_heap_put(&r->heap, at, entry);
 		if (err)
-			object_descs_give(&r->heap.descs, place.desc);
+			object_descs_give(&r->heap.descs, entry.desc);
 	}
 	if (err == -ENOMEM)
 		object_replay_give_up_heap(r);
@@ -34,7 +34,7 @@ static void put(struct object_replay *r, uint64_t at, uint32_t kind, uint32_t le
 }
 
 /* Where the next object of the thread is; false: nobody knows. */
-static bool place(struct object_replay *r, struct object_emitter *t, uint64_t units, uint64_t *ret)
+static bool locate(struct object_replay *r, struct object_emitter *t, uint64_t units, uint64_t *ret)
 {
 	*ret = t->at;
 	if (t->has_at) {
@@ -110,7 +110,7 @@ static void born(struct object_replay *r, struct object_emitter *t, struct objec
 	} else {
 		count_birth(r, t, kind, b->bytes);
 	}
-	if (place(r, t, units, &at) && !r->sums.heap_given_up)
+	if (locate(r, t, units, &at) && !r->sums.heap_given_up)
 		put(r, at, kind, (uint32_t)b->length, units);
 }
 

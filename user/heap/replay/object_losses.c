@@ -1,7 +1,7 @@
 /*
  * What lost events make of a heap. Births that were lost are objects that the heap lacks; a move of
- * one has no size, so that what moves to behind it is lacking, too, until a move that tells its own
- * place. Of moves that were lost the objects count as dead. So after a loss the heap has at most
+ * one has no size, so that what moves to behind it is lacking, too, until a move that has its own
+ * address. Of moves that were lost the objects count as dead. So after a loss the heap has at most
  * what there is, and each collection from then on is incomplete.
  *
  * The bytes that the JVM has lost are in each record of a phase, for all phases below it; the gap

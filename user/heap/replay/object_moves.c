@@ -121,7 +121,7 @@ static void add_run(struct object_replay *r, struct object_emitter *t, uint64_t 
 static const struct object_desc *look_up(struct object_replay *r, struct object_emitter *t,
 					 uint64_t from)
 {
-	struct object_place p;
+	struct object_entry p;
 	const struct object_desc *d = NULL;
 
 	if (!r->sums.heap_given_up && object_heap_find(&r->heap, from, &p))
@@ -169,7 +169,7 @@ static bool is_recorded(const struct object_replay *r, uint32_t kind)
 	       !object_names_was_found(&r->names, kind);
 }
 
-static void lives(void *ctx, const struct object_place *p)
+static void lives(void *ctx, const struct object_entry *p)
 {
 	struct object_replay *r = ctx;
 	const struct object_desc *d = &r->heap.descs.rows[p->desc];
@@ -193,7 +193,7 @@ static void lives(void *ctx, const struct object_place *p)
 	c->first_bytes += first ? bytes : 0;
 }
 
-static void dies(void *ctx, const struct object_place *p)
+static void dies(void *ctx, const struct object_entry *p)
 {
 	struct object_replay *r = ctx;
 	const struct object_desc *d = &r->heap.descs.rows[p->desc];

@@ -269,7 +269,7 @@ int object_replay_add(struct object_replay *r, const struct object_record *o)
 /* What lives has no death. */
 static int close_lifetimes(struct object_replay *r)
 {
-	struct object_place p;
+	struct object_entry p;
 	int err = 0;
 
 	for (uint64_t at = 0; !err && object_heap_next(&r->heap, &at, &p); at++) {
@@ -329,7 +329,7 @@ bool object_replay_stopped(const struct object_replay *r)
 bool object_replay_next(const struct object_replay *r, uint64_t *unit, struct object_found *ret)
 {
 	const struct object_desc *d;
-	struct object_place p;
+	struct object_entry p;
 
 	if (!object_heap_next(&r->heap, unit, &p))
 		return false;

@@ -60,7 +60,7 @@ const uint8_t *object_replay_graph(const struct object_replay *r, size_t *ret_by
 struct object_found {
 	uint64_t address, bytes, length; /* length: of an array */
 	uint32_t kind, class;            /* indexes of names; class INDEX_NONE: not known */
-	uint32_t birth, age;             /* as in object_place */
+	uint32_t birth, age;             /* as in object_entry */
 };
 
 /* Objects of different threads are different kinds. To be called before the first record. */

@@ -115,7 +115,7 @@ static int descs(struct object_replay *r, const struct object_record *o)
 
 static int keep(struct object_replay *r, uint64_t at, const struct object_desc *d, uint32_t age)
 {
-	struct object_place p = {.age = age < OBJECT_AGE_MAX ? age : OBJECT_AGE_MAX};
+	struct object_entry p = {.age = age < OBJECT_AGE_MAX ? age : OBJECT_AGE_MAX};
 	int err = object_descs_take(&r->heap.descs, d->kind, d->length, d->units, &p.desc);
 
 	if (err)

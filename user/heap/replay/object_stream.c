@@ -41,7 +41,7 @@ uint64_t object_stream_drop(struct object_stream *s)
 }
 
 /* Where the chunk with this sequence is, or is to be. NULL: too far from both ends. */
-static struct object_chunk **chunk_place(struct object_stream *s, uint64_t sequence)
+static struct object_chunk **chunk_slot(struct object_stream *s, uint64_t sequence)
 {
 	struct object_chunk **at = &s->first;
 
@@ -67,7 +67,7 @@ static int chunk_get(struct object_stream *s, const struct object_record *r,
 	*ret_chunk = c;
 	if (c && c->sequence == sequence)
 		return 0;
-	at = chunk_place(s, sequence);
+	at = chunk_slot(s, sequence);
 	*ret_chunk = at ? *at : NULL;
 	if (!at || (*at && (*at)->sequence == sequence))
 		return 0;

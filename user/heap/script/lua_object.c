@@ -212,7 +212,7 @@ static int method_points_to(lua_State *lua)
 	e = heap_edges_of(view_of(lua)->view->graph, o->object);
 	lua_newtable(lua);
 	for (lua_Integer n = 0; n < NEIGHBOURS_MAX && heap_edges_next(&e, &edge);) {
-		if (edge.place == HEAP_NONE)
+		if (edge.index == HEAP_NONE)
 			continue;
 		push_ordinal(lua, edge.to);
 		lua_rawseti(lua, -2, ++n);

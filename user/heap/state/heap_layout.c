@@ -23,7 +23,7 @@
 #define PADDING_MAX 320 /* of @Contended: twice 128, and alignment */
 #define TOO_LARGE 16    /* one distance too short weighs as much as so many that fit */
 
-struct place {
+struct field_layout {
 	uint32_t end;
 	unsigned gap_count;
 	struct {
@@ -36,7 +36,7 @@ static uint64_t align(uint64_t n, uint64_t to)
 	return (n + to - 1) / to * to;
 }
 
-static void gap_add(struct place *p, uint32_t at, uint32_t end)
+static void gap_add(struct field_layout *p, uint32_t at, uint32_t end)
 {
 	if (end > at && p->gap_count < GAPS_MAX) {
 		p->gaps[p->gap_count].at = at;
@@ -45,7 +45,7 @@ static void gap_add(struct place *p, uint32_t at, uint32_t end)
 }
 
 /* The smallest gap that has room; GAPS_MAX: none has. */
-static unsigned gap_for(const struct place *p, uint32_t bytes)
+static unsigned gap_for(const struct field_layout *p, uint32_t bytes)
 {
 	unsigned best = GAPS_MAX;
 
@@ -59,7 +59,7 @@ static unsigned gap_for(const struct place *p, uint32_t bytes)
 	return best;
 }
 
-static void place_field(struct place *p, uint32_t bytes)
+static void layout_field(struct field_layout *p, uint32_t bytes)
 {
 	unsigned gap = gap_for(p, bytes);
 	uint32_t from, to, at;
@@ -99,18 +99,18 @@ static void count_fields(const struct heap_types *t, uint32_t first, uint32_t co
 
 /* JDK 15's FieldLayoutBuilder: primitives, the largest first, then references, each in the smallest
  * gap that fits. */
-static void place_new(struct place *p, const struct field_counts *n, unsigned reference)
+static void layout_new(struct field_layout *p, const struct field_counts *n, unsigned reference)
 {
 	for (unsigned bytes = 8; bytes; bytes /= 2)
 		for (uint32_t i = 0; i < n->bytes[bytes]; i++)
-			place_field(p, bytes);
+			layout_field(p, bytes);
 	for (uint32_t i = 0; i < n->references; i++)
-		place_field(p, reference);
+		layout_field(p, reference);
 }
 
 /* JDK 8 to 14: only the gap before the first long is filled, and a class begins after whole
  * references. */
-static void place_old(struct place *p, const struct field_counts *n, unsigned reference)
+static void layout_old(struct field_layout *p, const struct field_counts *n, unsigned reference)
 {
 	struct field_counts left = *n;
 	uint32_t at = (uint32_t)align(p->end, reference);
@@ -159,7 +159,7 @@ static void add_injected(const struct heap_types *t, uint32_t type, struct field
 static uint64_t instance_bytes(const struct heap_layout *l, const struct heap_types *t,
 			       uint32_t type, bool extra)
 {
-	struct place p = {.end = l->header_bytes};
+	struct field_layout p = {.end = l->header_bytes};
 	uint32_t chain[SUPERS_MAX];
 	unsigned depth = 0;
 
@@ -172,9 +172,9 @@ static uint64_t instance_bytes(const struct heap_layout *l, const struct heap_ty
 		count_fields(t, c->fields, c->field_count, &n);
 		add_injected(t, chain[depth], &n);
 		if (l->packs_supers)
-			place_new(&p, &n, l->reference_bytes);
+			layout_new(&p, &n, l->reference_bytes);
 		else
-			place_old(&p, &n, l->reference_bytes);
+			layout_old(&p, &n, l->reference_bytes);
 		/* Of a superclass whose size is known already. */
 		if (extra && depth && c->bytes > align(p.end, l->alignment)) {
 			p.gap_count = 0;

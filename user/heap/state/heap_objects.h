@@ -7,7 +7,7 @@
 /*
  * Columns by ordinal, in the order in which objects came. 16 bytes an object and 4 a reference; 8
  * bytes an object fewer once addresses are dropped. Reference fields of an instance keep their
- * place, whether they are null (HEAP_NONE) or not; of arrays nulls are left out.
+ * index, whether they are null (HEAP_NONE) or not; of arrays nulls are left out.
  */
 struct heap_objects {
 	uint32_t count, ref_count;

@@ -30,7 +30,7 @@ void heap_state_free(struct heap_state *s)
 	free(s->loaders);
 	free(s->origins);
 	free(s->frames);
-	free(s->class_places);
+	free(s->class_addresses);
 	*s = (struct heap_state){0};
 }
 
@@ -60,19 +60,19 @@ static int object_add(struct heap_state *s, uint64_t address, uint32_t desc)
 
 static int by_address(const void *a, const void *b)
 {
-	const struct heap_class_place *x = a, *y = b;
+	const struct heap_class_address *x = a, *y = b;
 
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
 /* The first class's object after an address; objects mostly come in the order of addresses. */
-static const struct heap_class_place *class_after(struct heap_state *s, uint64_t address)
+static const struct heap_class_address *class_after(struct heap_state *s, uint64_t address)
 {
-	const struct heap_class_place *all = s->class_places;
+	const struct heap_class_address *all = s->class_addresses;
 	uint32_t next = s->class_next, low = 0, high = s->class_count;
 
 	if (!s->classes_sorted && s->class_count)
-		qsort(s->class_places, s->class_count, sizeof(*s->class_places), by_address);
+		qsort(s->class_addresses, s->class_count, sizeof(*s->class_addresses), by_address);
 	s->classes_sorted = true;
 	if ((next == s->class_count || all[next].address > address) &&
 	    (!next || all[next - 1].address <= address))
@@ -98,7 +98,7 @@ static void keep_least(int64_t *least, uint64_t room, uint64_t used)
 }
 
 /* The object at an address, of a type and length, ends before the address end at the latest. */
-static void object_ends(struct heap_state *s, const struct heap_place *p, uint64_t end)
+static void object_ends(struct heap_state *s, const struct heap_extent *p, uint64_t end)
 {
 	struct heap_type *t = &s->types.all[p->type];
 	uint64_t room = end - p->address;
@@ -115,15 +115,15 @@ static void object_ends(struct heap_state *s, const struct heap_place *p, uint64
 }
 
 /* Classes' objects come before all others, wherever they lie between them. */
-static void place(struct heap_state *s, const struct heap_place *p)
+static void object_begins(struct heap_state *s, const struct heap_extent *p)
 {
-	const struct heap_class_place *c, *end;
+	const struct heap_class_address *c, *end;
 
 	if (s->last.address && p->address > s->last.address) {
 		c = class_after(s, s->last.address);
 		if (c && c->address < p->address) {
 			object_ends(s, &s->last, c->address);
-			end = s->class_places + s->class_count;
+			end = s->class_addresses + s->class_count;
 			for (; c < end && c->address < p->address; c++) {
 				bool more = c + 1 < end && c[1].address < p->address;
 
@@ -167,7 +167,7 @@ int heap_state_object(struct heap_state *s, uint64_t address, uint32_t type, uin
 		return err;
 	if (t->kind == HEAP_INSTANCE)
 		t->desc = desc;
-	place(s, &(struct heap_place){address, type, length});
+	object_begins(s, &(struct heap_extent){address, type, length});
 	note_loader(s, address, type);
 	return object_add(s, address, desc);
 }
@@ -194,11 +194,11 @@ static int class_add(struct heap_state *s, uint32_t type, uint64_t bytes)
 	if (!err)
 		err = desc_find(s, (struct heap_desc){0, 0, type, 0, bytes, 0}, &desc);
 	if (!err)
-		err = array_grow(&s->class_places, &s->class_capacity, s->class_count,
-				 sizeof(*s->class_places));
+		err = array_grow(&s->class_addresses, &s->class_capacity, s->class_count,
+				 sizeof(*s->class_addresses));
 	if (err)
 		return err;
-	s->class_places[s->class_count++] = (struct heap_class_place){id, type};
+	s->class_addresses[s->class_count++] = (struct heap_class_address){id, type};
 	s->classes_sorted = false;
 	if (s->with_objects)
 		s->types.all[type].class_object = s->objects.count;

@@ -85,14 +85,14 @@ struct heap_state {
 	uint64_t object_count, bytes; /* bytes: when it is finished */
 	uint64_t without_class;       /* objects of which the class was not known when they came */
 	/* Of the object that came last, whose room ends at the next one at the latest. */
-	struct heap_place {
+	struct heap_extent {
 		uint64_t address;
 		uint32_t type, length;
 	} last;
-	struct heap_class_place {
+	struct heap_class_address {
 		uint64_t address;
 		uint32_t type;
-	} * class_places; /* by address, if they are sorted */
+	} * class_addresses; /* by address, if they are sorted */
 	uint32_t class_count, class_capacity, class_next;
 	bool classes_sorted;
 	uint8_t loader_bits[1024]; /* those that no loader has are none */

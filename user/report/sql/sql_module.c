@@ -127,7 +127,7 @@ static void next_ref(const struct table *t, struct cursor *c)
 {
 	while (c->row < c->end) {
 		while (heap_edges_next(&c->edges, &c->edge))
-			if (c->edge.place != HEAP_NONE)
+			if (c->edge.index != HEAP_NONE)
 				return;
 		if (++c->row < c->end)
 			c->edges = heap_edges_of(t->heap->source.view->graph, (uint32_t)c->row);

@@ -271,7 +271,7 @@ void sql_ref_value(struct sql_heap *h, uint32_t from, const struct heap_edge *ed
 		break;
 	case REF_FIELD:
 		strbuf_clear(&h->label);
-		heap_edge_label(h->source.view->graph, from, edge->place, &h->label);
+		heap_edge_label(h->source.view->graph, from, edge->index, &h->label);
 		put_text(ret, strbuf_text(&h->label), h->label.used);
 		break;
 	case REF_STRENGTH:
