@@ -10,7 +10,7 @@ struct wire_code java_code __weak = {};
 
 #include "bpf/walk/hotspot.bpf.h"
 
-/* So many chains may begin at the same place of a stack and are remembered. */
+/* So many chains may begin at the same address of a stack and are remembered. */
 #define MEMO_WAYS 8
 
 /* So many notes of a walk are compared without a call for each. */
@@ -306,7 +306,7 @@ static __always_inline __u32 memo_find(struct walk_slot *s, struct memo_key *key
 	struct hs_memo *m;
 
 	s->words_read = 0;
-	/* At each place where it stands the kernel puts a lookup's instructions in, which costs. */
+	/* At each call site the kernel puts a lookup's instructions in, which costs. */
 #pragma clang loop unroll(disable)
 	for (__u32 way = 0; way < MEMO_WAYS; way++) {
 		key->way = way;

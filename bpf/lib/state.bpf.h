@@ -16,7 +16,7 @@ _Static_assert(WIRE_REASON_COUNT <= REASON_SLOTS, "each has one");
 #define WAIT_NOTES_MAX 128
 #define OFF_SHORT 1
 #define OFF_OPEN 2  /* it has not come back yet */
-#define WAIT_SUMS 2 /* places where a thread may wait by turns; a power of two */
+#define WAIT_SUMS 2 /* call sites where a thread may wait by turns; a power of two */
 
 enum thread_run { RUN_BLOCKED, RUN_RUNNABLE, RUN_RUNNING };
 

@@ -97,7 +97,7 @@ static __always_inline struct hs_memo *memo_of(struct memo_key *key, __u32 id)
 {
 	struct hs_memo *m;
 
-	/* At each place where it stands the kernel puts a lookup's instructions in, which costs. */
+	/* At each call site the kernel puts a lookup's instructions in, which costs. */
 #pragma clang loop unroll(disable)
 	for (__u32 way = 0; way < MEMO_WAYS; way++) {
 		key->way = way;

@@ -67,14 +67,14 @@ HS_FN __u64 hs_number(__u64 word, __u32 spare)
 	return (__u64)((__s64)(word << spare) >> spare);
 }
 
-/* A place in a blob's code: an address, or an int that is counted from the blob. */
-HS_FN long hs_place(struct hs_walk *w, __u64 blob, __u32 at, __u64 *ret)
+/* Where in a blob's code: an address, or an int that is counted from the blob. */
+HS_FN long hs_code_address(struct hs_walk *w, __u64 blob, __u32 at, __u64 *ret)
 {
 	__u64 word = 0;
 
 	if (HS_READ(w, &word, blob + at))
 		return -1;
-	*ret = HS_CODE(w, place_spare) ? blob + hs_number(word, HS_CODE(w, place_spare)) : word;
+	*ret = HS_CODE(w, address_spare) ? blob + hs_number(word, HS_CODE(w, address_spare)) : word;
 	return 0;
 }
 
@@ -130,12 +130,12 @@ HS_FN __u32 hs_code_read(struct hs_walk *w, __u64 pc, struct hs_code *ret)
 	ret->kind = HS_COMPILED;
 	if (HS_READ(w, &ret->id, ret->blob + HS_CODE(w, nmethod_compile_id)) ||
 	    HS_READ(w, &number, ret->blob + HS_CODE(w, nmethod_entry_bci)) ||
-	    hs_place(w, ret->blob, HS_CODE(w, nmethod_deopt), &word))
+	    hs_code_address(w, ret->blob, HS_CODE(w, nmethod_deopt), &word))
 		return WIRE_WALK_READ;
 	if (number != -1)
 		ret->id |= WIRE_ID_OSR;
 	deoptimized = pc == word;
-	if (hs_place(w, ret->blob, HS_CODE(w, nmethod_deopt_mh), &word))
+	if (hs_code_address(w, ret->blob, HS_CODE(w, nmethod_deopt_mh), &word))
 		return WIRE_WALK_READ;
 	if (!deoptimized && pc != word)
 		return 0;

@@ -261,7 +261,7 @@ HS_FN int hs_built(struct hs_walk *w, const struct hs_code *c)
 	int pushed;
 
 	if (HS_CODE_AT(w, &code, pc) ||
-	    hs_place(w, c->blob, HS_CODE(w, blob_code_begin), &begin) ||
+	    hs_code_address(w, c->blob, HS_CODE(w, blob_code_begin), &begin) ||
 	    HS_READ(w, &entry, c->blob + HS_CODE(w, nmethod_verified_entry)) ||
 	    HS_READ(w, &offset, c->blob + HS_CODE(w, blob_frame_complete)))
 		return -1;

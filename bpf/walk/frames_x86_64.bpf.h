@@ -72,7 +72,7 @@ HS_FN int hs_built(struct hs_walk *w, const struct hs_code *c)
 	const __u8 *b = code.b + 8;
 
 	if (HS_READ(w, &code, pc - 8) ||
-	    hs_place(w, c->blob, HS_CODE(w, blob_code_begin), &begin) ||
+	    hs_code_address(w, c->blob, HS_CODE(w, blob_code_begin), &begin) ||
 	    HS_READ(w, &entry, c->blob + HS_CODE(w, nmethod_verified_entry)) ||
 	    HS_READ(w, &complete, c->blob + HS_CODE(w, blob_frame_complete)))
 		return -1;
@@ -156,7 +156,7 @@ HS_FN int hs_making(struct hs_walk *w)
 {
 	struct hs_bytes code = {};
 
-	/* In none of these places is that register 0: so registers are not known. */
+	/* In none of these cases is that register 0: so registers are not known. */
 	if (!w->method)
 		return HS_MADE;
 	if (w->sp <= hs_word(w->fp, HS_CODE(w, interpreter_method)) &&

@@ -354,7 +354,7 @@ HS_FN int hs_frameless(struct hs_walk *w, __u64 skip)
 	return hs_up(w, w->sp + skip + 8);
 }
 
-/* To the caller of a frame of which there is nothing, but that sp may have its place already. */
+/* To the caller of a frame of which there is nothing, but that sp may be its own already. */
 HS_FN int hs_linked(struct hs_walk *w, __u32 frame_bytes)
 {
 	w->pc = w->link;
@@ -580,9 +580,9 @@ HS_FN int hs_interrupted_here(struct hs_walk *w)
 }
 
 /*
- * A loop is interrupted at many places, each of which would make another chain. So the frame where
- * it was is taken off, and the chain is that of the callers: it begins at a return address, as if
- * it were a walk of its own, and is remembered like one.
+ * A loop is interrupted at many addresses, each of which would make another chain. So the frame
+ * where it was is taken off, and the chain is that of the callers: it begins at a return address,
+ * as if it were a walk of its own, and is remembered like one.
  */
 HS_FN void hs_split(struct hs_walk *w)
 {

@@ -103,7 +103,7 @@ struct hs_start {
 /* Virtual threads have frames in the heap. */
 const volatile __u32 walk_chunks __weak = 1;
 #define HS_CHUNKS walk_chunks
-/* Verified by itself, once per program, and not in each place where it is called. */
+/* Verified by itself, once per program, and not at each call site. */
 #define HS_SUBPROGRAM __weak __noinline
 #define HS_CODE(w, field) (java_code.field)
 #define HS_READ(w, to, addr) bpf_probe_read_user(to, sizeof(*(to)), (void *)(addr))

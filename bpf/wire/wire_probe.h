@@ -20,12 +20,12 @@ enum wire_probe {
 	WIRE_PROBE_COUNT
 };
 
-#define WIRE_PROBE_SPECS 256 /* places at a time, each with an entry of its own */
+#define WIRE_PROBE_SPECS 256 /* locations at a time, each with an entry of its own */
 #define WIRE_PROBE_ARGS 12
 
 enum wire_probe_arg_type { WIRE_ARG_CONST, WIRE_ARG_REGISTER, WIRE_ARG_MEMORY };
 
-/* One argument of a place: the layout of struct usdt_arg_spec (jvm/elf/usdt_arg.h). */
+/* One argument of a location: the layout of struct usdt_arg_spec (jvm/elf/usdt_arg.h). */
 struct wire_probe_arg {
 	__u64 value; /* the constant, or the offset from the register */
 	__u32 type;  /* enum wire_probe_arg_type */
@@ -34,7 +34,7 @@ struct wire_probe_arg {
 	__u8 shift; /* 64 - bits of the argument */
 };
 
-/* A place of a probe: its attachment's cookie is the index of this entry. */
+/* A location of a probe: its attachment's cookie is the index of this entry. */
 struct wire_probe_spec {
 	struct wire_probe_arg args[WIRE_PROBE_ARGS];
 	__u64 probe; /* enum wire_probe */

@@ -29,7 +29,7 @@ struct wire_run_sample {
 	struct wire_head head;
 	struct wire_counters self;
 	/* Where the thread was interrupted in Java code; code 0: it was not. The chain has the
-	 * callers then, so that all places of a loop have one chain. */
+	 * callers then, so that all addresses of a loop have one chain. */
 	struct wire_frame top;
 	__u32 stack;
 	__u32 class_epoch; /* of class unloading, at the walk */

@@ -116,7 +116,7 @@ struct wire_code_heap {
 	F(__s32, interpreter_sender_sp, interpreter_sender_sp)                                     \
 	F(__s32, interpreter_method, interpreter_method)                                           \
 	F(__s32, interpreter_bcp, interpreter_bcp)                                                 \
-	F(__u32, place_spare, place_spare)                                                         \
+	F(__u32, address_spare, address_spare)                                                     \
 	F(__u32, entry_spare, entry_spare)                                                         \
 	F(__u32, frame_complete_spare, frame_complete_spare)
 

@@ -34,7 +34,7 @@
  *   flood KIND N                  as in fakejvm_flood.h; ok FIRED
  *   hook NAME ARG...              a probe of a patched JVM; ok 0|1. ARG: a number; m:MONITOR, k:CLASS, t:THREAD (its
  *                                 tid), p:THREAD (its Parker), s:TEXT: their addresses
- *   probe NAME ARG...             the same of any JVM: one of those in fakejvm_places.c; ok
+ *   probe NAME ARG...             the same of any JVM: one of those in fakejvm_locations.c; ok
  *   drum MONITOR                  monitor__enter, numbered from 1, from when somebody attaches to it until nobody is;
  *                                 ok LAST
  *   churn MONITOR N               N rounds in each ms of entering and parking, numbered, from when somebody attaches to
@@ -359,8 +359,8 @@ static int do_hook(const struct fields *f, char *answer)
 	for (int i = 2; i < f->count && i - 2 < FAKE_HOOK_ARGS; i++)
 		args[i - 2] = hook_arg(f->v[i]);
 	if (f->count > 1 && !strcmp(f->v[0], "probe"))
-		return fake_fire_place(f->v[1], args) ? say(answer, "ok")
-						      : say(answer, "err no such place");
+		return fake_fire_location(f->v[1], args) ? say(answer, "ok")
+							 : say(answer, "err no such location");
 	fired = f->count > 1 ? fake_fire_hook(f->v[1], args) : -1;
 	if (fired < 0)
 		return say(answer, "err no such hook");
@@ -386,12 +386,12 @@ static int do_plain(const struct fields *f, char *answer)
 	if (!strcmp(f->v[0], "gcbegin"))
 		fake_fire_gc_begin(atoi(arg));
 	else if (!strcmp(f->v[0], "gcend"))
-		fake_fire_place("gc__end", (uint64_t[FAKE_HOOK_ARGS]){0});
+		fake_fire_location("gc__end", (uint64_t[FAKE_HOOK_ARGS]){0});
 	else if (!strcmp(f->v[0], "vmop") && f->count > 3)
 		fake_fire_vmop(arg[0], f->v[2], atoi(f->v[3]));
 	else if (!strcmp(f->v[0], "safepoint"))
-		fake_fire_place(arg[0] == 'b' ? "safepoint__begin" : "safepoint__end",
-				(uint64_t[FAKE_HOOK_ARGS]){0});
+		fake_fire_location(arg[0] == 'b' ? "safepoint__begin" : "safepoint__end",
+				   (uint64_t[FAKE_HOOK_ARGS]){0});
 	else if (!strcmp(f->v[0], "busy"))
 		busy(atol(arg), false);
 	else if (!strcmp(f->v[0], "spin"))

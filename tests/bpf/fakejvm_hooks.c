@@ -24,40 +24,40 @@ extern const int spoor_hooks __attribute__((visibility("default")));
 const int spoor_hooks = FAKE_HOOKS;
 
 /* As in HotSpot: one function per probe, its arguments are the probe's. */
-#define PLACE static __attribute__((noinline, noclone, no_icf)) void
+#define LOCATION static __attribute__((noinline, noclone, no_icf)) void
 
 #define HOOK1(name)                                                                                \
-	PLACE name(u a)                                                                            \
+	LOCATION name(u a)                                                                         \
 	{                                                                                          \
 		STAP_PROBE1(spoor, name, a);                                                       \
 	}
 #define HOOK2(name)                                                                                \
-	PLACE name(u a, u b)                                                                       \
+	LOCATION name(u a, u b)                                                                    \
 	{                                                                                          \
 		STAP_PROBE2(spoor, name, a, b);                                                    \
 	}
 #define HOOK3(name)                                                                                \
-	PLACE name(u a, u b, u c)                                                                  \
+	LOCATION name(u a, u b, u c)                                                               \
 	{                                                                                          \
 		STAP_PROBE3(spoor, name, a, b, c);                                                 \
 	}
 #define HOOK4(name)                                                                                \
-	PLACE name(u a, u b, u c, u d)                                                             \
+	LOCATION name(u a, u b, u c, u d)                                                          \
 	{                                                                                          \
 		STAP_PROBE4(spoor, name, a, b, c, d);                                              \
 	}
 #define HOOK5(name)                                                                                \
-	PLACE name(u a, u b, u c, u d, u e)                                                        \
+	LOCATION name(u a, u b, u c, u d, u e)                                                     \
 	{                                                                                          \
 		STAP_PROBE5(spoor, name, a, b, c, d, e);                                           \
 	}
 #define HOOK6(name)                                                                                \
-	PLACE name(u a, u b, u c, u d, u e, u f)                                                   \
+	LOCATION name(u a, u b, u c, u d, u e, u f)                                                \
 	{                                                                                          \
 		STAP_PROBE6(spoor, name, a, b, c, d, e, f);                                        \
 	}
 #define HOOK9(name)                                                                                \
-	PLACE name(u a, u b, u c, u d, u e, u f, u g, u h, u i)                                    \
+	LOCATION name(u a, u b, u c, u d, u e, u f, u g, u h, u i)                                 \
 	{                                                                                          \
 		STAP_PROBE9(spoor, name, a, b, c, d, e, f, g, h, i);                               \
 	}

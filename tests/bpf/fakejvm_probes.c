@@ -5,11 +5,11 @@
 #include <sys/sdt.h>
 
 /*
- * One function per place, never inlined: a probe has as many locations as HotSpot's has, and its
+ * One function per location, never inlined: a probe has as many locations as HotSpot's has, and its
  * arguments stand in registers or on the stack as the compiler likes, which is what a reader of the
  * notes must cope with.
  */
-#define PLACE __attribute__((noinline, no_icf)) /* or two equal places become one */
+#define LOCATION __attribute__((noinline, no_icf)) /* or two equal locations become one */
 
 struct monitor_args {
 	int64_t java_id;
@@ -25,22 +25,22 @@ static struct monitor_args args_of(int64_t java_id, struct object_monitor *m)
 	return (struct monitor_args){java_id, (uintptr_t)m, name->body, name->length};
 }
 
-#define MONITOR_PLACE(function, probe)                                                             \
-	static PLACE void function(const struct monitor_args *a)                                   \
+#define MONITOR_LOCATION(function, probe)                                                          \
+	static LOCATION void function(const struct monitor_args *a)                                \
 	{                                                                                          \
 		DTRACE_PROBE4(hotspot, probe, a->java_id, a->monitor, a->bytes, a->length);        \
 	}
 
-MONITOR_PLACE(fire_enter, monitor__contended__enter)
-MONITOR_PLACE(fire_entered, monitor__contended__entered)
-MONITOR_PLACE(fire_exit, monitor__contended__exit)
-MONITOR_PLACE(fire_waited, monitor__waited)
-MONITOR_PLACE(fire_notify, monitor__notify)
-MONITOR_PLACE(fire_notify_all, monitor__notifyAll)
-MONITOR_PLACE(fire_quick_notify, monitor__notify)
-MONITOR_PLACE(fire_quick_notify_all, monitor__notifyAll)
+MONITOR_LOCATION(fire_enter, monitor__contended__enter)
+MONITOR_LOCATION(fire_entered, monitor__contended__entered)
+MONITOR_LOCATION(fire_exit, monitor__contended__exit)
+MONITOR_LOCATION(fire_waited, monitor__waited)
+MONITOR_LOCATION(fire_notify, monitor__notify)
+MONITOR_LOCATION(fire_notify_all, monitor__notifyAll)
+MONITOR_LOCATION(fire_quick_notify, monitor__notify)
+MONITOR_LOCATION(fire_quick_notify_all, monitor__notifyAll)
 
-static PLACE void fire_wait(const struct monitor_args *a, int64_t millis)
+static LOCATION void fire_wait(const struct monitor_args *a, int64_t millis)
 {
 	DTRACE_PROBE5(hotspot, monitor__wait, a->java_id, a->monitor, a->bytes, a->length, millis);
 }
@@ -87,19 +87,19 @@ bool fake_fire_quick_notify(bool all, int64_t java_id, struct object_monitor *m)
 	return true;
 }
 
-PLACE void fake_fire_park_begin(struct parker *p, bool absolute, int64_t time)
+LOCATION void fake_fire_park_begin(struct parker *p, bool absolute, int64_t time)
 {
 	int is_absolute = absolute;
 
 	DTRACE_PROBE3(hotspot, thread__park__begin, (uintptr_t)p, is_absolute, time);
 }
 
-PLACE void fake_fire_park_end(struct parker *p)
+LOCATION void fake_fire_park_end(struct parker *p)
 {
 	DTRACE_PROBE1(hotspot, thread__park__end, (uintptr_t)p);
 }
 
-PLACE void fake_fire_sleep(bool begin, int64_t millis)
+LOCATION void fake_fire_sleep(bool begin, int64_t millis)
 {
 	if (begin)
 		DTRACE_PROBE1(hotspot, thread__sleep__begin, millis);
@@ -107,19 +107,19 @@ PLACE void fake_fire_sleep(bool begin, int64_t millis)
 		DTRACE_PROBE1(hotspot, thread__sleep__end, 0);
 }
 
-PLACE void fake_fire_unpark(struct parker *p)
+LOCATION void fake_fire_unpark(struct parker *p)
 {
 	DTRACE_PROBE1(hotspot, thread__unpark, (uintptr_t)p);
 }
 
-static PLACE void fire_thread_start(const char *name, int length, int64_t java_id, uintptr_t tid,
-				    bool daemon)
+static LOCATION void fire_thread_start(const char *name, int length, int64_t java_id, uintptr_t tid,
+				       bool daemon)
 {
 	DTRACE_PROBE5(hotspot, thread__start, name, length, java_id, tid, daemon);
 }
 
-static PLACE void fire_thread_stop(const char *name, int length, int64_t java_id, uintptr_t tid,
-				   bool daemon)
+static LOCATION void fire_thread_stop(const char *name, int length, int64_t java_id, uintptr_t tid,
+				      bool daemon)
 {
 	DTRACE_PROBE5(hotspot, thread__stop, name, length, java_id, tid, daemon);
 }
@@ -132,18 +132,18 @@ void fake_fire_thread(bool start, const char *name, int64_t java_id, int tid, bo
 		fire_thread_stop(name, (int)strlen(name), java_id, (uintptr_t)tid, daemon);
 }
 
-PLACE void fake_fire_gc_begin(bool full)
+LOCATION void fake_fire_gc_begin(bool full)
 {
 	DTRACE_PROBE1(hotspot, gc__begin, full);
 }
 
-static PLACE void fire_pool_begin(const char *manager, const char *pool, const uint64_t *s)
+static LOCATION void fire_pool_begin(const char *manager, const char *pool, const uint64_t *s)
 {
 	DTRACE_PROBE8(hotspot, mem__pool__gc__begin, manager, strlen(manager), pool, strlen(pool),
 		      s[0], s[1], s[2], s[3]);
 }
 
-static PLACE void fire_pool_end(const char *manager, const char *pool, const uint64_t *s)
+static LOCATION void fire_pool_end(const char *manager, const char *pool, const uint64_t *s)
 {
 	DTRACE_PROBE8(hotspot, mem__pool__gc__end, manager, strlen(manager), pool, strlen(pool),
 		      s[0], s[1], s[2], s[3]);
@@ -157,17 +157,17 @@ void fake_fire_pool(bool begin, const char *manager, const char *pool, const uin
 		fire_pool_end(manager, pool, sizes);
 }
 
-static PLACE void fire_vmop_request(const char *name, int mode)
+static LOCATION void fire_vmop_request(const char *name, int mode)
 {
 	DTRACE_PROBE3(hotspot, vmops__request, name, strlen(name), mode);
 }
 
-static PLACE void fire_vmop_begin(const char *name, int mode)
+static LOCATION void fire_vmop_begin(const char *name, int mode)
 {
 	DTRACE_PROBE3(hotspot, vmops__begin, name, strlen(name), mode);
 }
 
-static PLACE void fire_vmop_end(const char *name, int mode)
+static LOCATION void fire_vmop_end(const char *name, int mode)
 {
 	DTRACE_PROBE3(hotspot, vmops__end, name, strlen(name), mode);
 }
@@ -182,7 +182,7 @@ void fake_fire_vmop(char what, const char *name, int mode)
 		fire_vmop_end(name, mode);
 }
 
-PLACE void fake_fire_class_unloaded(const char *name)
+LOCATION void fake_fire_class_unloaded(const char *name)
 {
 	int length = (int)strlen(name);
 

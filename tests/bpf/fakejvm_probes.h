@@ -1,4 +1,4 @@
-/* tests/bpf/fakejvm_probes.h: the places where HotSpot fires its probes, with its arguments and its
+/* tests/bpf/fakejvm_probes.h: the locations where HotSpot fires its probes, with its arguments and its
  * tests of flags. */
 #pragma once
 
@@ -20,7 +20,7 @@ bool fake_fire_monitor(enum fake_probe p, int64_t java_id, struct object_monitor
 		       int64_t millis);
 /* The exit of a monitor at any address. */
 bool fake_fire_exit_of(int64_t java_id, uintptr_t monitor);
-/* The second place of notify and notifyAll: ObjectSynchronizer::quick_notify. */
+/* The second location of notify and notifyAll: ObjectSynchronizer::quick_notify. */
 bool fake_fire_quick_notify(bool all, int64_t java_id, struct object_monitor *m);
 void fake_fire_park_begin(struct parker *p, bool absolute, int64_t time);
 void fake_fire_park_end(struct parker *p);
@@ -41,7 +41,8 @@ int fake_fire_mark(const char *library, const char *name);
 int fake_fire_hook(const char *name, const uint64_t a[FAKE_HOOK_ARGS]);
 /* How many are attached to the i-th of SPOOR_PROBES; -1: there are no more. */
 int fake_semaphore(size_t i);
-/* A probe that has no place of HotSpot's own form, by its name in wire_probe.def; whether there is one. */
-bool fake_fire_place(const char *name, const uint64_t a[FAKE_HOOK_ARGS]);
+/* A probe that has no location of HotSpot's own form, by its name in wire_probe.def; whether there
+ * is one. */
+bool fake_fire_location(const char *name, const uint64_t a[FAKE_HOOK_ARGS]);
 /* By the name of HotSpot's function in which a thread spins for a monitor. */
 void fake_try_spin(int n) __asm__("_ZN13ObjectMonitor7TrySpinEP10JavaThread");

@@ -173,7 +173,7 @@ void vm_place_name(const struct hs_start *s, char *ret)
 		}
 		mem_number(jvm_mem(vm.jvm), c.blob + vm.layout->nmethod_comp_level,
 			   vm.layout->comp_level_bytes, &level);
-		hs_place(w, c.blob, vm.layout->blob_code_begin, &begin);
+		hs_code_address(w, c.blob, vm.layout->blob_code_begin, &begin);
 		mem_u32(jvm_mem(vm.jvm), c.blob + vm.layout->blob_frame_complete, &complete);
 		how = hs_built(w, &c);
 		snprintf(ret, PLACE_MAX, "%s%s%s%s",

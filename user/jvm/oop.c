@@ -131,7 +131,7 @@ int oop_string(const struct mem *m, const struct jvm_layout *l, uint64_t string_
 		err = -EPROTO;
 	if (!err)
 		err = text_read(m, l, array, coder, ret, size);
-	/* A collector may have moved it, and reused the place, meanwhile. */
+	/* A collector may have moved it, and reused the memory, meanwhile. */
 	if (!err)
 		err = oop_klass(m, l, oop, &klass);
 	if (!err)

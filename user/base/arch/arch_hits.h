@@ -1,4 +1,4 @@
-/* base/arch/arch_hits.h: functions that are nothing but a probe's place. */
+/* base/arch/arch_hits.h: functions that are nothing but a probe's location. */
 #pragma once
 
 typedef void arch_hit(void);

@@ -49,15 +49,15 @@ struct known_method {
 	struct method read; /* without the names */
 };
 
-#define PLACE_UNLOCK (1ull << 32) /* beside the compile id */
+#define LOCATION_UNLOCK (1ull << 32) /* beside the compile id */
 
-struct place {
+struct location {
 	uint64_t pc;
 	uint64_t id;
 };
 
-struct known_place {
-	struct place place;
+struct known_location {
+	struct location location;
 	uint64_t count;
 	struct code_frame *frames;
 };
@@ -65,7 +65,7 @@ struct known_place {
 struct code {
 	const struct mem *m;
 	const struct code_layout *l;
-	struct store *named, *methods, *places;
+	struct store *named, *methods, *locations;
 	struct budget own, *budget;
 	uint32_t named_count; /* numbers that were given */
 	uint64_t forgotten;
@@ -80,7 +80,7 @@ struct code {
  */
 #define ROOM_MIN 8 /* that much of the budget, as a part of it, is free when a call begins */
 
-static void frames_free(struct code *c, struct known_place *k)
+static void frames_free(struct code *c, struct known_location *k)
 {
 	if (k->frames)
 		budget_give(c->budget, k->count * sizeof(*k->frames) + OVERHEAD);
@@ -106,21 +106,21 @@ void code_forget(struct code *c)
 static void stores_free(struct code *c)
 {
 	struct known_method *m = NULL;
-	struct known_place *p = NULL;
+	struct known_location *p = NULL;
 	struct named *n = NULL;
 
 	while (c->methods && (m = store_next(c->methods, m)))
 		method_drop(c, m);
-	while (c->places && (p = store_next(c->places, p)))
+	while (c->locations && (p = store_next(c->locations, p)))
 		frames_free(c, p);
 	while (c->named && (n = store_next(c->named, n))) {
 		budget_give(c->budget, n->size + OVERHEAD);
 		free(n->text);
 	}
 	store_free(c->methods);
-	store_free(c->places);
+	store_free(c->locations);
 	store_free(c->named);
-	c->methods = c->places = c->named = NULL;
+	c->methods = c->locations = c->named = NULL;
 }
 
 static int stores_new(struct code *c)
@@ -130,10 +130,10 @@ static int stores_new(struct code *c)
 				  .budget = c->budget};
 	int err = store_new(&o, &c->methods);
 
-	o.key_bytes = sizeof(struct place);
-	o.entry_bytes = sizeof(struct known_place);
+	o.key_bytes = sizeof(struct location);
+	o.entry_bytes = sizeof(struct known_location);
 	if (!err)
-		err = store_new(&o, &c->places);
+		err = store_new(&o, &c->locations);
 	o.key_bytes = 2 * sizeof(uint64_t);
 	o.entry_bytes = sizeof(struct named);
 	return err ? err : store_new(&o, &c->named);
@@ -473,13 +473,13 @@ static int scopes_locate(const struct code *c, uint64_t addr, uint64_t end, stru
 	return 0;
 }
 
-/* Where a place of the blob's code is: see place_spare. */
-static int place_in_code(const struct code *c, uint64_t blob, uint32_t at, uint64_t *ret)
+/* An address in the blob's code: see address_spare. */
+static int code_address(const struct code *c, uint64_t blob, uint32_t at, uint64_t *ret)
 {
 	uint32_t offset;
 	int err;
 
-	if (!c->l->place_spare)
+	if (!c->l->address_spare)
 		return mem_u64(c->m, blob + at, ret);
 	err = mem_u32(c->m, blob + at, &offset);
 	if (!err)
@@ -497,9 +497,9 @@ static int nmethod_read(const struct code *c, uint64_t addr, uint64_t end, uint6
 	if (!err)
 		err = mem_number(c->m, addr + l->nmethod_comp_level, l->comp_level_bytes, &level);
 	if (!err)
-		err = place_in_code(c, addr, l->blob_code_begin, &begin);
+		err = code_address(c, addr, l->blob_code_begin, &begin);
 	if (!err)
-		err = place_in_code(c, addr, l->blob_code_end, &code_end);
+		err = code_address(c, addr, l->blob_code_end, &code_end);
 	if (!err)
 		err = l->scopes_apart ? scopes_locate_apart(c, addr, &ret->scopes)
 				      : scopes_locate(c, addr, end, &ret->scopes);
@@ -589,8 +589,8 @@ static int nmethod_frames(struct code *c, const struct nmethod *n, enum code_at 
 }
 
 /* Reads what is there now; the number of frames. */
-static int place_read(struct code *c, const struct place *p, enum code_at at,
-		      struct code_frame ret[CODE_FRAMES_MAX])
+static int location_read(struct code *c, const struct location *p, enum code_at at,
+			 struct code_frame ret[CODE_FRAMES_MAX])
 {
 	struct nmethod n;
 	uint64_t addr, end;
@@ -612,18 +612,18 @@ static int place_read(struct code *c, const struct place *p, enum code_at at,
 }
 
 /* Without memory or room for it, it is read again next time. */
-static void place_keep(struct code *c, const struct place *p, const struct code_frame *frames,
-		       int count)
+static void location_keep(struct code *c, const struct location *p, const struct code_frame *frames,
+			  int count)
 {
 	size_t size = (size_t)count * sizeof(*frames);
 	struct code_frame *copy;
-	struct known_place *k;
+	struct known_location *k;
 	void *entry;
 
 	if (!budget_take(c->budget, size + OVERHEAD))
 		return;
 	copy = malloc(size);
-	if (!copy || store_add(c->places, p, &entry)) {
+	if (!copy || store_add(c->locations, p, &entry)) {
 		budget_give(c->budget, size + OVERHEAD);
 		free(copy);
 		return;
@@ -637,24 +637,24 @@ static void place_keep(struct code *c, const struct place *p, const struct code_
 int code_compiled(struct code *c, uint64_t pc, uint32_t id, enum code_at at,
 		  struct code_frame ret[CODE_FRAMES_MAX])
 {
-	struct place place = {pc, id | (at == CODE_AT_UNLOCK ? PLACE_UNLOCK : 0)};
+	struct location location = {pc, id | (at == CODE_AT_UNLOCK ? LOCATION_UNLOCK : 0)};
 	struct code_frame frames[CODE_FRAMES_MAX];
-	const struct known_place *k;
+	const struct known_location *k;
 	int count = make_room(c);
 
 	if (count)
 		return count;
-	k = store_find(c->places, &place);
+	k = store_find(c->locations, &location);
 	if (k && at == CODE_AT_RETURN && k->frames[0].inferred)
 		return -EPROTO;
 	if (k) {
 		memcpy(ret, k->frames, k->count * sizeof(*ret));
 		return (int)k->count;
 	}
-	count = place_read(c, &place, at, frames);
+	count = location_read(c, &location, at, frames);
 	if (count <= 0)
 		return count;
-	place_keep(c, &place, frames, count);
+	location_keep(c, &location, frames, count);
 	memcpy(ret, frames, (size_t)count * sizeof(*ret));
 	return count;
 }

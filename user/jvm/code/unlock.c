@@ -2,9 +2,9 @@
  * Where compiled code releases a lock
  *
  * Compiled code releases a contended lock in a call that has no PcDesc, and that lies out of line,
- * so that the next PcDesc in the order of addresses may be that of any other place. But the scopes
+ * so that the next PcDesc in the order of addresses may be that of any other code. But the scopes
  * say where locks are held: a scope with monitors is a method with a synchronized block around the
- * bytecode at that place, or a synchronized method. The call must be in one of these. Mostly there
+ * bytecode of that scope, or a synchronized method. The call must be in one of these. Mostly there
  * is only one in the code. If there are several, the last that is described before the call is
  * taken: what lies out of line comes in the order of the code, so that this most often is the call
  * that had acquired the same lock.

@@ -30,7 +30,7 @@ int elf_file_open(int fd, struct elf_file *ret);
 int elf_file_open_image(const void *image, size_t size, struct elf_file *ret);
 void elf_file_close(struct elf_file *f);
 
-/* All of len bytes at a place in the file. -ENOEXEC: they are not all there. */
+/* All of len bytes at an offset in the file. -ENOEXEC: they are not all there. */
 int elf_file_read(const struct elf_file *f, uint64_t at, void *ret, size_t len);
 /*
  * A section's bytes and a NUL after them, freed with free(). -ENOEXEC: they are not all there, or

@@ -11,10 +11,10 @@
 
 /*
  * libdw gives a rule as DWARF expressions, however the file says it: the CFA as one operation
- * "register + N", a saved register's place as "CFA" or as "CFA, plus N". What is longer, or of
- * other registers, a walker in BPF does not follow: of 358,856 places in Debian's libjvm.so 17.0.15
- * (the first and last address of each row of its table; all rules as readelf has them) these are 2,
- * both in its PLT. In glibc it is also where threads begin, and signal trampolines.
+ * "register + N", a saved register's address as "CFA" or as "CFA, plus N". What is longer, or of
+ * other registers, a walker in BPF does not follow: of 358,856 addresses in Debian's libjvm.so
+ * 17.0.15 (the first and last address of each row of its table; all rules as readelf has them)
+ * these are 2, both in its PLT. In glibc it is also where threads begin, and signal trampolines.
  */
 
 struct unwind {

@@ -24,14 +24,14 @@
 
 #define NOTE_TYPE 3
 #define NOTE_OWNER "stapsdt"
-#define PLACES_MAX 16384
+#define LOCATIONS_MAX 16384
 #define TEXT_MAX (4u << 20)
 
 struct flat_head {
-	uint32_t places, text_len;
+	uint32_t locations, text_len;
 };
 
-struct flat_place {
+struct flat_location {
 	uint64_t file_offset, semaphore_offset;
 	uint32_t provider, name, args; /* where in the text */
 	uint16_t site;                 /* enum usdt_site */
@@ -40,7 +40,7 @@ struct flat_place {
 
 struct reader {
 	struct elf_file *elf;
-	struct flat_place *places;
+	struct flat_location *locations;
 	char *text;
 	uint32_t count, capacity;
 	size_t text_len, text_capacity;
@@ -143,16 +143,16 @@ static int note_add(struct reader *r, const struct usdt_note *n)
 	uint64_t moved = r->base ? r->base - n->base : 0;
 	uint64_t offset = elf_file_offset(r->elf, n->location + moved);
 	uint64_t semaphore = n->semaphore ? elf_file_offset(r->elf, n->semaphore + moved) : 0;
-	struct flat_place *p;
+	struct flat_location *p;
 	int err;
 
-	if (r->count >= PLACES_MAX)
+	if (r->count >= LOCATIONS_MAX)
 		return -E2BIG;
-	err = array_grow(&r->places, &r->capacity, r->count, sizeof(*r->places));
+	err = array_grow(&r->locations, &r->capacity, r->count, sizeof(*r->locations));
 	if (err)
 		return err;
-	p = &r->places[r->count];
-	*p = (struct flat_place){
+	p = &r->locations[r->count];
+	*p = (struct flat_location){
 		.semaphore = n->semaphore != 0,
 		.semaphore_offset = semaphore,
 		.site = site_read(r->elf, offset),
@@ -191,7 +191,7 @@ static int notes_read(struct reader *r, const Elf64_Shdr *section)
 	return err;
 }
 
-static int places_read(struct reader *r)
+static int locations_read(struct reader *r)
 {
 	const struct elf_file *f = r->elf;
 	int err = 0;
@@ -208,25 +208,25 @@ static int places_read(struct reader *r)
 /* Frees what the reader has. */
 static int flatten(struct reader *r, int err, char **ret, size_t *ret_len)
 {
-	size_t places_len = r->count * sizeof(*r->places);
+	size_t locations_len = r->count * sizeof(*r->locations);
 	struct flat_head head;
 	char *flat = NULL;
 
 	if (!err) {
-		flat = malloc(sizeof(head) + places_len + r->text_len);
+		flat = malloc(sizeof(head) + locations_len + r->text_len);
 		err = flat ? 0 : -ENOMEM;
 	}
 	if (!err) {
 		head = (struct flat_head){r->count, (uint32_t)r->text_len};
 		memcpy(flat, &head, sizeof(head));
 		if (r->count) {
-			memcpy(flat + sizeof(head), r->places, places_len);
-			memcpy(flat + sizeof(head) + places_len, r->text, r->text_len);
+			memcpy(flat + sizeof(head), r->locations, locations_len);
+			memcpy(flat + sizeof(head) + locations_len, r->text, r->text_len);
 		}
 		*ret = flat;
-		*ret_len = sizeof(head) + places_len + r->text_len;
+		*ret_len = sizeof(head) + locations_len + r->text_len;
 	}
-	free(r->places);
+	free(r->locations);
 	free(r->text);
 	return err;
 }
@@ -235,7 +235,7 @@ int usdt_flat_read(struct elf_file *f, char **ret, size_t *ret_len)
 {
 	struct reader r = {.elf = f};
 
-	return flatten(&r, places_read(&r), ret, ret_len);
+	return flatten(&r, locations_read(&r), ret, ret_len);
 }
 
 /* --- functions --------------------------------------------------------------------------- */
@@ -381,7 +381,7 @@ static void list_finish(struct usdt_list *l)
 
 /*
  * Each text is where the one before has ended, as text_add() puts them: a byte belongs to one. Else
- * thousands of places could share megabytes of text, and sorting them would compare it all.
+ * thousands of locations could share megabytes of text, and sorting them would compare it all.
  */
 static int text_take(const char *text, uint32_t len, uint32_t offset, uint32_t *at,
 		     const char **ret)
@@ -393,8 +393,8 @@ static int text_take(const char *text, uint32_t len, uint32_t offset, uint32_t *
 	return 0;
 }
 
-static int place_decode(const struct flat_place *p, const char *text, uint32_t len, uint32_t *at,
-			struct usdt_probe *ret)
+static int location_decode(const struct flat_location *p, const char *text, uint32_t len,
+			   uint32_t *at, struct usdt_probe *ret)
 {
 	int err = p->site > USDT_SITE_OTHER ? -EPROTO : 0;
 
@@ -415,29 +415,30 @@ static int place_decode(const struct flat_place *p, const char *text, uint32_t l
 int usdt_list_decode(const char *flat, size_t len, struct usdt_list *ret)
 {
 	struct usdt_list l = {0};
-	struct flat_place place;
+	struct flat_location location;
 	struct flat_head head;
-	size_t places_len;
+	size_t locations_len;
 	uint32_t at = 0;
 	int err = 0;
 
 	if (len < sizeof(head))
 		return -EPROTO;
 	memcpy(&head, flat, sizeof(head));
-	places_len = head.places * sizeof(place);
-	if (head.places > PLACES_MAX || head.text_len > TEXT_MAX ||
-	    len != sizeof(head) + places_len + head.text_len || (head.text_len && flat[len - 1]))
+	locations_len = head.locations * sizeof(location);
+	if (head.locations > LOCATIONS_MAX || head.text_len > TEXT_MAX ||
+	    len != sizeof(head) + locations_len + head.text_len || (head.text_len && flat[len - 1]))
 		return -EPROTO;
-	l.probes = calloc(head.places + 1ul, sizeof(*l.probes));
-	l.locations = calloc(head.places + 1ul, sizeof(*l.locations));
+	l.probes = calloc(head.locations + 1ul, sizeof(*l.probes));
+	l.locations = calloc(head.locations + 1ul, sizeof(*l.locations));
 	l.text = malloc(head.text_len + 1ul);
 	if (!l.probes || !l.locations || !l.text)
 		err = -ENOMEM;
 	else
-		memcpy(l.text, flat + sizeof(head) + places_len, head.text_len);
-	for (; !err && l.count < head.places; l.count += !err) {
-		memcpy(&place, flat + sizeof(head) + l.count * sizeof(place), sizeof(place));
-		err = place_decode(&place, l.text, head.text_len, &at, &l.probes[l.count]);
+		memcpy(l.text, flat + sizeof(head) + locations_len, head.text_len);
+	for (; !err && l.count < head.locations; l.count += !err) {
+		memcpy(&location, flat + sizeof(head) + l.count * sizeof(location),
+		       sizeof(location));
+		err = location_decode(&location, l.text, head.text_len, &at, &l.probes[l.count]);
 	}
 	if (!err && at != head.text_len)
 		err = -EPROTO;

@@ -45,7 +45,7 @@ struct usdt_list {
 /*
  * The probes of a file as one flat piece of memory, freed with free(): what the parser process
  * (parser.h) hands to the recorder. A library without probes gives one of no probes. -ENOEXEC,
- * -ENOMEM and others of elf_file.h; -E2BIG: more than 16,384 places or 4 MiB of text.
+ * -ENOMEM and others of elf_file.h; -E2BIG: more than 16,384 locations or 4 MiB of text.
  */
 int usdt_flat_read(struct elf_file *f, char **ret, size_t *ret_len);
 /*

@@ -55,7 +55,7 @@ static int parse_constant(const char **at, struct usdt_arg_spec *ret)
 }
 
 /* What stands after the @: "%reg", "$const", "off(%reg)", "(%reg)". */
-static int parse_place_x86(const struct arch *a, const char **at, struct usdt_arg_spec *ret)
+static int parse_location_x86(const struct arch *a, const char **at, struct usdt_arg_spec *ret)
 {
 	int64_t value = 0;
 	int err;
@@ -108,7 +108,7 @@ static int parse_offset(const struct arch *a, const char **at, struct usdt_arg_s
 }
 
 /* "reg", "const", "[reg]", "[reg, off]". */
-static int parse_place_arm64(const struct arch *a, const char **at, struct usdt_arg_spec *ret)
+static int parse_location_arm64(const struct arch *a, const char **at, struct usdt_arg_spec *ret)
 {
 	int err;
 
@@ -138,10 +138,10 @@ static int parse_place_arm64(const struct arch *a, const char **at, struct usdt_
 	return **at == '!' ? -ENOTSUP : 0;
 }
 
-static int parse_place(const struct arch *a, const char **at, struct usdt_arg_spec *ret)
+static int parse_location(const struct arch *a, const char **at, struct usdt_arg_spec *ret)
 {
-	return a->arguments == ARCH_ARGUMENTS_ARM64 ? parse_place_arm64(a, at, ret)
-						    : parse_place_x86(a, at, ret);
+	return a->arguments == ARCH_ARGUMENTS_ARM64 ? parse_location_arm64(a, at, ret)
+						    : parse_location_x86(a, at, ret);
 }
 
 static int parse_one(const struct arch *a, const char **at, struct usdt_arg_spec *ret)
@@ -159,7 +159,7 @@ static int parse_one(const struct arch *a, const char **at, struct usdt_arg_spec
 		return -EPROTO;
 	ret->arg_bitshift = (char)(64 - size * 8);
 	++*at;
-	return parse_place(a, at, ret);
+	return parse_location(a, at, ret);
 }
 
 int usdt_spec_parse_of(const struct arch *a, const char *text, struct usdt_spec *ret)

@@ -25,7 +25,7 @@
  * - Signals: a session of its own, and the signals that end a recorder are ignored.
  * - cgroup.kill, and what uses it or does the like (systemd's final SIGKILL, docker kill, the
  * logind session's end, memory.oom.group): it moves to the top of each cgroup hierarchy that it can
- * write to. The top has no limit, no kill and no freeze. The other place to be would be the
+ * write to. The top has no limit, no kill and no freeze. The other cgroup to be in would be the
  * target's own cgroup: there it would count against the target's pids.max and memory, be frozen
  * with it, and the target's manager would find a process that it did not start; the top cannot harm
  * the target. Moving takes 0.1 ms. Where cgroupfs is read-only (most containers), doctor says so.

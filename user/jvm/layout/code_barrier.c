@@ -22,13 +22,14 @@ struct search {
 	uint64_t other; /* the last name that was another one */
 };
 
-/* A place in the blob's code: see code_layout.place_spare. */
-static uint64_t place(const struct code_layout *l, uint64_t blob, const char *bytes, uint32_t at)
+/* An address in the blob's code: see code_layout.address_spare. */
+static uint64_t address_in_code(const struct code_layout *l, uint64_t blob, const char *bytes,
+				uint32_t at)
 {
 	uint64_t address;
 	int32_t offset;
 
-	if (l->place_spare) {
+	if (l->address_spare) {
 		memcpy(&offset, bytes + at, sizeof(offset));
 		return blob + (uint64_t)(int64_t)offset;
 	}
@@ -40,8 +41,8 @@ static bool blob_look(void *ctx, uint64_t blob, const char *bytes)
 {
 	struct search *s = ctx;
 	struct code_layout *l = s->l;
-	uint64_t low = place(l, blob, bytes, l->blob_code_begin);
-	uint64_t high = place(l, blob, bytes, l->blob_code_end), name_at;
+	uint64_t low = address_in_code(l, blob, bytes, l->blob_code_begin);
+	uint64_t high = address_in_code(l, blob, bytes, l->blob_code_end), name_at;
 	char name[sizeof(NAME)];
 
 	memcpy(&name_at, bytes + l->blob_name, sizeof(name_at));

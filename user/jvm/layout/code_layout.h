@@ -77,11 +77,11 @@ struct code_layout {
 
 	/* What is otherwise from version to version, and not to be seen in vmStructs' offsets. */
 	uint32_t number_excluded; /* byte values of compressed numbers: see unsigned5.h */
-	/* Bits of a word that is read above those of the value: 0: the places blob_code_begin,
+	/* Bits of a word that is read above those of the value: 0: the fields blob_code_begin,
 	 * blob_code_end, nmethod_deopt and nmethod_deopt_mh are addresses; 32: they are ints, from
 	 * the blob. Likewise nmethod_verified_entry, 48: u2, from the code; and
 	 * blob_frame_complete: 0: an int, 16: s2. */
-	uint32_t place_spare, entry_spare, frame_complete_spare;
+	uint32_t address_spare, entry_spare, frame_complete_spare;
 	uint32_t comp_level_bytes, access_bytes, const_flags_bytes, block_length_bytes;
 	bool scopes_apart; /* debug information is outside of the blob */
 };

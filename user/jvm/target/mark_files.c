@@ -23,7 +23,7 @@ static int order(const struct mark_file *f, const struct process_lib *lib)
 }
 
 /* The index of the first that is not before lib. */
-static size_t place(const struct mark_files *m, const struct process_lib *lib)
+static size_t index_for(const struct mark_files *m, const struct process_lib *lib)
 {
 	size_t low = 0, high = m->count;
 
@@ -41,7 +41,7 @@ static size_t place(const struct mark_files *m, const struct process_lib *lib)
 int mark_files_find(const struct mark_files *m, const struct process_lib *lib,
 		    struct mark_file **ret)
 {
-	size_t at = place(m, lib);
+	size_t at = index_for(m, lib);
 
 	if (at == m->count || order(&m->list[at], lib))
 		return -ENOENT;
@@ -51,7 +51,7 @@ int mark_files_find(const struct mark_files *m, const struct process_lib *lib,
 
 int mark_files_add(struct mark_files *m, const struct process_lib *lib, struct mark_file **ret)
 {
-	size_t at = place(m, lib);
+	size_t at = index_for(m, lib);
 
 	if (m->count == MARK_FILES_MAX)
 		return -E2BIG;

@@ -1,5 +1,5 @@
 /* jvm/target/mem_lines.h: memory of a target in lines, each read once until all are forgotten: for
- * whoever reads the same places again and again, or must know what was read. */
+ * whoever reads the same addresses again and again, or must know what was read. */
 #pragma once
 
 #include <stdbool.h>

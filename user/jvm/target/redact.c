@@ -5,8 +5,8 @@
 #include <strings.h>
 
 /*
- * The text is a target's choice, and may have megabytes. So what is looked for ahead of a place is
- * not looked for again from the next one, and nothing at all when there is no room for it.
+ * The text is a target's choice, and may have megabytes. So what is looked for ahead of a position
+ * is not looked for again from the next one, and nothing at all when there is no room for it.
  */
 struct text {
 	char *buf;
@@ -220,7 +220,7 @@ static size_t put_login(struct text *t, const char *text)
 	return length;
 }
 
-/* The next of these characters. What was found from an earlier place holds until it is passed. */
+/* The next of these characters. What was found from an earlier offset holds until it is passed. */
 static size_t next_of(const char *ends, const char *argument, size_t at, size_t *found)
 {
 	if (*found < at)

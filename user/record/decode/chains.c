@@ -299,7 +299,7 @@ static uint32_t frame_type(enum code_frame_type type)
 	return types[type];
 }
 
-/* All frames at one place of the stack; their number, or negative errno. */
+/* All frames at one address of the stack; their number, or negative errno. */
 static int resolve(struct chains *c, const struct wire_frame *f,
 		   struct code_frame ret[CODE_FRAMES_MAX])
 {

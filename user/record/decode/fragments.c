@@ -9,7 +9,7 @@
  *
  * So both walks of a sample see the same words, by two ways: BPF's own read what was there when
  * the thread was interrupted, or took the chain from an earlier walk whose words were the same. Of
- * a chain that BPF has sent 128 bits of hash are kept, over all frames with their places: two
+ * a chain that BPF has sent 128 bits of hash are kept, over all frames with their positions: two
  * chains are equal if these are.
  *
  * How a smaller fragment would have done is known from the deepest byte that was read: a walk does

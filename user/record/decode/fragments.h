@@ -18,7 +18,7 @@ struct wire_stack;
 struct fragments_options {
 	const struct wire_code *code; /* as BPF has it; not ready: nothing is decoded */
 	const struct mem *mem;        /* of the target: what is not on its stacks */
-	/* How to get out of native code; asked once for a place while there is room. */
+	/* How to get out of native code; asked once for an address while there is room. */
 	void (*native_rule)(void *ctx, uint64_t pc, bool is_return, struct wire_native_rule *ret);
 	void *ctx;
 	/* Of unloading; BPF writes them while this runs. */

@@ -12,7 +12,7 @@ struct jvm;
 struct hooks {
 	int version; /* what it exports as spoor_hooks; 0: nothing, it is a stock JVM */
 	bool usable; /* the version is the one that spoor knows, and all its probes are there */
-	size_t probes, nop5; /* places of its probes, and those of them that are a 5-byte nop */
+	size_t probes, nop5; /* locations of its probes, and those of them that are a 5-byte nop */
 	char why[160];       /* why hooks that are there cannot be used; else "" */
 	bool stock;          /* it has the probes of a stock JVM on monitors and on parking */
 };

@@ -48,8 +48,8 @@ static const char *const probe_names[MARK_PROBE_COUNT] = {"begin", "end"};
 #define ARGS_MAX 256
 #define ARGS_SIZE (MARK_PROBE_COUNT * (ARGS_MAX + 1))
 
-/* Libraries of one place for each probe whose arguments are described alike share their entries in
- * the map. */
+/* Libraries of one location for each probe whose arguments are described alike share their entries
+ * in the map. */
 #define SPECS_SHARED MARK_PROBE_COUNT
 
 struct specs {
@@ -100,23 +100,23 @@ static int args_of(const struct usdt_probe *const probe[MARK_PROBE_COUNT], char 
 	return 0;
 }
 
-static uint32_t places_of(const struct usdt_probe *const probe[MARK_PROBE_COUNT])
+static uint32_t location_count(const struct usdt_probe *const probe[MARK_PROBE_COUNT])
 {
 	return probe[MARK_BEGIN]->locations + probe[MARK_END]->locations;
 }
 
-/* The first entry for the two probes' places; attaching makes those that are new. -ENOSPC: there is
- * no room for them. */
+/* The first entry for the two probes' locations; attaching makes those that are new. -ENOSPC: there
+ * is no room for them. */
 static int specs_find(const struct marks *m, const struct usdt_probe *const probe[MARK_PROBE_COUNT],
 		      const char *args, uint32_t *ret)
 {
-	for (size_t i = 0; i < m->specs_count && places_of(probe) == SPECS_SHARED; i++) {
+	for (size_t i = 0; i < m->specs_count && location_count(probe) == SPECS_SHARED; i++) {
 		if (strcmp(m->specs[i].args, args))
 			continue;
 		*ret = m->specs[i].first;
 		return 0;
 	}
-	if (places_of(probe) > m->o.specs_max - m->next_spec)
+	if (location_count(probe) > m->o.specs_max - m->next_spec)
 		return -ENOSPC;
 	*ret = m->next_spec;
 	return 0;
@@ -128,8 +128,8 @@ static void specs_keep(struct marks *m, const struct usdt_probe *const probe[MAR
 {
 	if (first != m->next_spec)
 		return;
-	m->next_spec += places_of(probe);
-	if (places_of(probe) != SPECS_SHARED)
+	m->next_spec += location_count(probe);
+	if (location_count(probe) != SPECS_SHARED)
 		return;
 	if (array_grow(&m->specs, &m->specs_capacity, m->specs_count, sizeof(*m->specs)))
 		return; /* the next library takes entries of its own */

@@ -33,7 +33,7 @@ static int pmu_number(const char *path, const char *format, unsigned *ret)
 	return found == 1 ? 0 : -EOPNOTSUPP;
 }
 
-/* A descriptor. The probe has one place. */
+/* A descriptor. The probe has one location. */
 static int perf_raise(const struct jvm *j, const struct usdt_probe *p)
 {
 	struct perf_event_attr attr = {.size = sizeof(attr)};

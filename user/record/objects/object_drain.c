@@ -47,7 +47,7 @@ struct object_drain {
 	uint64_t pass_phase; /* at the begin of this pass */
 	uint64_t written_phase, written_ns, next_flush;
 	uint64_t names_read;
-	uint64_t number; /* of the ring, in its place in a record */
+	uint64_t number; /* of the ring, where a record has it */
 	bool pass_walks; /* at the begin of this pass not all of the heap had been walked */
 	bool written_walks;
 	bool names_broken;

@@ -229,15 +229,15 @@ static void forged_answers_are_survived(void **state)
 	free(flat);
 }
 
-/* 16,384 places that shared 4 MiB of text took minutes to sort. */
+/* 16,384 locations that shared 4 MiB of text took minutes to sort. */
 static void texts_of_an_answer_may_not_overlap(void **state)
 {
-	/* As usdt.c has them: numbers of places and of bytes; then the places. */
-	const size_t head_len = 2 * sizeof(uint32_t), place_len = 32, first_text = 16;
+	/* As usdt.c has them: numbers of locations and of bytes; then the locations. */
+	const size_t head_len = 2 * sizeof(uint32_t), location_len = 32, first_text = 16;
 	static struct library l;
 	struct usdt_list list;
 	struct elf_file f;
-	uint32_t places, offset, zero = 0;
+	uint32_t locations, offset, zero = 0;
 	size_t len;
 	char *flat;
 
@@ -246,10 +246,10 @@ static void texts_of_an_answer_may_not_overlap(void **state)
 	assert_int_equal(elf_file_open_image(l.bytes, LIBRARY_SIZE, &f), 0);
 	assert_int_equal(usdt_flat_read(&f, &flat, &len), 0);
 	elf_file_close(&f);
-	memcpy(&places, flat, sizeof(places));
-	for (size_t i = 0; i < places * 3; i++) {
-		char *at =
-			flat + head_len + i / 3 * place_len + first_text + i % 3 * sizeof(offset);
+	memcpy(&locations, flat, sizeof(locations));
+	for (size_t i = 0; i < locations * 3; i++) {
+		char *at = flat + head_len + i / 3 * location_len + first_text +
+			   i % 3 * sizeof(offset);
 
 		memcpy(&offset, at, sizeof(offset));
 		if (!offset)
@@ -263,8 +263,8 @@ static void texts_of_an_answer_may_not_overlap(void **state)
 	free(flat);
 }
 
-/* Each place costs a look at the file; the list is sorted. */
-static void places_have_a_cap(void **state)
+/* Each location costs a look at the file; the list is sorted. */
+static void locations_have_a_cap(void **state)
 {
 	static const char note[] = "\10\0\0\0\36\0\0\0\3\0\0\0stapsdt\0"
 				   "abcdefghABCDEFGH\0\0\0\0\0\0\0\0p\0n\0\0\0\0";
@@ -403,7 +403,7 @@ int main(void)
 		cmocka_unit_test(damage_is_survived),
 		cmocka_unit_test(forged_answers_are_survived),
 		cmocka_unit_test(texts_of_an_answer_may_not_overlap),
-		cmocka_unit_test(places_have_a_cap),
+		cmocka_unit_test(locations_have_a_cap),
 		cmocka_unit_test(allocations_may_fail),
 		cmocka_unit_test(functions_are_found),
 		cmocka_unit_test(where_virtual_threads_park_is_found),

@@ -89,7 +89,7 @@ static void code_of_11(void **state)
 	assert_int_equal(l.comp_level_bytes, 4);
 	assert_int_equal(l.number_excluded, 0);
 	assert_int_equal(l.interpreter_bcp, -8);
-	assert_true(!l.blob_kind && !l.place_spare && !l.scopes_apart);
+	assert_true(!l.blob_kind && !l.address_spare && !l.scopes_apart);
 	vmstructs_free(v);
 }
 
@@ -148,7 +148,7 @@ static void code_of_21(void **state)
 	assert_int_equal(l.number_excluded, 1);
 	assert_int_equal(l.method_hidden, 0x1000);
 	assert_int_equal(l.const_has_lines, 1);
-	assert_true(!l.blob_kind && !l.nmethod_vtable && !l.place_spare && !l.scopes_apart);
+	assert_true(!l.blob_kind && !l.nmethod_vtable && !l.address_spare && !l.scopes_apart);
 	vmstructs_free(v);
 }
 

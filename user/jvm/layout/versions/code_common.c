@@ -1,8 +1,8 @@
 /*
  * jvm/layout/versions/code_common.c: fields of code that are alike in several versions: the same
  * name, C++ type and width in JDK 11, 17, 21 and 25, in all but 11 ("names", "arrays"), or in all
- * but 25 ("addresses": code's places are words, and debug information is in the blob). Read from
- * vmStructs of Debian's 11.0.32.1, 17.0.19, 21.0.11 and 25.0.3.
+ * but 25 ("addresses": what points into code is a word, and debug information is in the blob).
+ * Read from vmStructs of Debian's 11.0.32.1, 17.0.19, 21.0.11 and 25.0.3.
  */
 #include "jvm/layout/versions/code_common.h"
 

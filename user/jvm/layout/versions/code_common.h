@@ -20,5 +20,5 @@ extern const struct code_fields code_common_layout;  /* 11 to 25 */
 extern const struct code_fields code_common_sources; /* likewise */
 extern const struct code_fields code_common_names;   /* 17 to 25 */
 extern const struct code_fields code_common_arrays;  /* likewise */
-/* 11 to 22: places in code are addresses, and debug information lies in the blob. */
+/* 11 to 22: what points into code is an address, and debug information lies in the blob. */
 extern const struct code_fields code_common_addresses;

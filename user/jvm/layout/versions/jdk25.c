@@ -70,7 +70,7 @@ static const struct code_fields sources = {source_rows, CODE_COUNT(source_rows)}
 			{                                                                          \
 				.method_hidden = 1 << 12,                                          \
 				.number_excluded = 1,                                              \
-				.place_spare = 32,                                                 \
+				.address_spare = 32,                                               \
 				.entry_spare = 48,                                                 \
 				.frame_complete_spare = 16,                                        \
 				.comp_level_bytes = 1,                                             \

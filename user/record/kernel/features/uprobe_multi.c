@@ -1,10 +1,10 @@
 /*
  * Why not libbpf's own bpf_program__attach_usdt()? It opens and parses the target's file in this
  * process, which has every right it needs to attach; here the parser process does that
- * (jvm/elf/parser.c). And in 1.1 (Debian 12) it makes a perf event per place. These are closed
+ * (jvm/elf/parser.c). And in 1.1 (Debian 12) it makes a perf event per location. These are closed
  * one after the other under the kernel's event_mutex, 90 ms each: detaching from a JVM took 2.3
- * s. A uprobe_multi link takes all places of a probe, and links can be closed side by side. The
- * BPF side is bpf/lib/probe.bpf.h: the cookie of each place is the number of its entry in
+ * s. A uprobe_multi link takes all locations of a probe, and links can be closed side by side. The
+ * BPF side is bpf/lib/probe.bpf.h: the cookie of each location is the number of its entry in
  * probe_specs.
  *
  * Gates. The kernel raises a probe's semaphore before it writes the breakpoint, and lowers it
@@ -152,10 +152,10 @@ void uprobe_multi_close(struct uprobe_multi *u)
 	usdt_list_free(&u->functions);
 }
 
-/* What a link is made of, one entry for each place of the probe. */
+/* What a link is made of, one entry for each location of the probe. */
 struct tables {
 	uint64_t *offsets, *cookies;
-	uint64_t *semaphores; /* which the kernel raises by one for each place, 0: has none */
+	uint64_t *semaphores; /* which the kernel raises by one for each location, 0: has none */
 };
 
 /* t is freed with free(t->offsets), also after an error. */
@@ -227,7 +227,7 @@ int uprobe_multi_gate(struct uprobe_multi *u, struct bpf_program *program, const
 		      const char *name, const char *behind)
 {
 	const struct usdt_probe *probe = usdt_find(&u->list, provider, name);
-	const struct usdt_probe *place = usdt_find(&u->list, provider, behind);
+	const struct usdt_probe *location = usdt_find(&u->list, provider, behind);
 	struct link_create_attr attr = {.prog_fd = (uint32_t)bpf_program__fd(program),
 					.path = (uintptr_t)u->path,
 					.pid = (uint32_t)u->pid,
@@ -235,11 +235,12 @@ int uprobe_multi_gate(struct uprobe_multi *u, struct bpf_program *program, const
 	uint64_t offset, semaphore;
 	int fd;
 
-	if (!probe || !place)
+	if (!probe || !location)
 		return -ENOENT;
-	if (!probe->at->semaphore || !place->at->file_offset || place->site != USDT_SITE_NOP_CALL)
+	if (!probe->at->semaphore || !location->at->file_offset ||
+	    location->site != USDT_SITE_NOP_CALL)
 		return -ENOTSUP;
-	offset = place->at->file_offset + ARCH_HERE.nop_call_bytes;
+	offset = location->at->file_offset + ARCH_HERE.nop_call_bytes;
 	semaphore = probe->at->semaphore;
 	attr.offsets = (uintptr_t)&offset;
 	attr.ref_ctr_offsets = (uintptr_t)&semaphore;
@@ -272,9 +273,9 @@ int uprobe_multi_raise(pid_t pid, int file, const struct usdt_probe *probe)
 
 /*
  * The kernel raises a semaphore when it sets a probe, and that is some ms before the program is
- * attached: who looks at the semaphore meanwhile emits what nobody sees. At a place of several nops
- * (the mark library's) the semaphore is therefore raised by a probe at the second nop, set after
- * the program's own at the first. It is hit, too, and has no entry: the program does nothing.
+ * attached: who looks at the semaphore meanwhile emits what nobody sees. At a location of several
+ * nops (the mark library's) the semaphore is therefore raised by a probe at the second nop, set
+ * after the program's own at the first. It is hit, too, and has no entry: the program does nothing.
  */
 #define NO_ENTRY UINT32_MAX
 
@@ -295,8 +296,8 @@ static int single_add(const struct uprobe_multi *u, uint64_t offset,
 	return 0;
 }
 
-static int single_place(const struct uprobe_multi *u, const struct usdt_probe *probe,
-			const struct tables *t, uint32_t i, struct uprobe_links *l)
+static int single_location(const struct uprobe_multi *u, const struct usdt_probe *probe,
+			   const struct tables *t, uint32_t i, struct uprobe_links *l)
 {
 	bool apart = probe->at[i].site == USDT_SITE_NOPS && t->semaphores[i];
 	LIBBPF_OPTS(bpf_uprobe_opts, opts, .ref_ctr_offset = apart ? 0 : t->semaphores[i],
@@ -323,7 +324,7 @@ int uprobe_single_attach(struct uprobe_multi *u, const struct uprobe_name *name,
 		return -ENOMEM;
 	err = collect(u, probe, name->probe, &t);
 	for (uint32_t i = 0; !err && i < probe->locations; i++)
-		err = single_place(u, probe, &t, i, l);
+		err = single_location(u, probe, &t, i, l);
 	free(t.offsets);
 	if (err)
 		uprobe_links_free(l);

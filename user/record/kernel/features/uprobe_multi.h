@@ -21,7 +21,7 @@ struct uprobe_multi {
 	struct bpf_program *program; /* lent */
 	int specs; /* descriptor of its map probe_specs; lent */
 	uint32_t spec_count;
-	uint32_t skip; /* in places that are USDT_SITE_NOPS: kernel_try_nops() */
+	uint32_t skip; /* in locations that are USDT_SITE_NOPS: kernel_try_nops() */
 };
 
 /* Whether this kernel has them and lets them be bound to a process (6.10: 46ba0e49b642). */
@@ -43,7 +43,7 @@ struct uprobe_target {
 	int specs;
 };
 
-/* A probe, and what its places' entries have as their probe: enum wire_probe. */
+/* A probe, and what its locations' entries have as their probe: enum wire_probe. */
 struct uprobe_name {
 	const char *provider, *name;
 	uint32_t probe;
@@ -53,7 +53,7 @@ struct uprobe_name {
 int uprobe_multi_open(struct uprobe_multi *u, const struct uprobe_target *t);
 /*
  * A descriptor, to be closed by the caller, or a negative errno. -ENOENT: there is no such probe.
- * Takes all its places. gated: its semaphore is not raised, a gate does that.
+ * Takes all its locations. gated: its semaphore is not raised, a gate does that.
  */
 int uprobe_multi_attach(struct uprobe_multi *u, const struct uprobe_name *name, bool gated);
 /*
@@ -64,10 +64,11 @@ int uprobe_multi_attach(struct uprobe_multi *u, const struct uprobe_name *name, 
 int uprobe_multi_gate(struct uprobe_multi *u, struct bpf_program *program, const char *provider,
 		      const char *probe, const char *behind);
 /* The semaphore of this probe of the process's file is raised while the descriptor is open: by a
- * program that does nothing, at the first place of the probe. A descriptor, or a negative errno. */
+ * program that does nothing, at the first location of the probe. A descriptor, or a negative
+ * errno. */
 int uprobe_multi_raise(pid_t pid, int file, const struct usdt_probe *probe);
 /*
- * For kernels without such links: a perf event for each place, with the same entries. *ret is
+ * For kernels without such links: a perf event for each location, with the same entries. *ret is
  * detached and freed by uprobe_links_free(). Errors as uprobe_multi_attach().
  */
 int uprobe_single_attach(struct uprobe_multi *u, const struct uprobe_name *name,

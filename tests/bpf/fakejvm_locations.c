@@ -1,14 +1,14 @@
 /*
- * A place for each probe of the recorder's table that any JVM has (ANY of wire_probe.def), with
+ * A location for each probe of the recorder's table that any JVM has (ANY of wire_probe.def), with
  * nine arguments of 8 bytes: a family with a new probe needs nothing here. A probe whose arguments
- * stand as HotSpot has them, in fakejvm_probes.c, is named here as one with a place of its own.
+ * stand as HotSpot has them, in fakejvm_probes.c, is named here as one with its own location.
  */
 #include "fakejvm_probes.h"
 
 #include <string.h>
 #include <sys/sdt.h>
 
-#define OWN(name) ~, OWN_PLACE
+#define OWN(name) ~, OWN_LOCATION
 #define OWN_class__unloaded OWN(class__unloaded)
 #define OWN_thread__start OWN(thread__start)
 #define OWN_thread__stop OWN(thread__stop)
@@ -19,11 +19,11 @@
 #define OWN_mem__pool__gc__end OWN(mem__pool__gc__end)
 #define OWN_mem__pool__gc__begin OWN(mem__pool__gc__begin)
 
-/* OWN_PLACE(provider, name) of those that are named above, PLACE(provider, name) of the others. */
+/* OWN_LOCATION(provider, name) of those that are named above, LOCATION(...) of the others. */
 #define SECOND(a, b, ...) b
 #define CHOOSE(...) SECOND(__VA_ARGS__)
-#define ANY(provider, name, program, purpose) CHOOSE(OWN_##name, PLACE, ~)(provider, name)
-#define OWN_PLACE(provider, name)
+#define ANY(provider, name, program, purpose) CHOOSE(OWN_##name, LOCATION, ~)(provider, name)
+#define OWN_LOCATION(provider, name)
 #define SEEN(...)
 #define STOCK(...)
 #define FUNCTION(...)
@@ -31,19 +31,19 @@
 #define HOOK(...)
 #define SWITCH(...)
 
-#define PLACE(provider, name)                                                                      \
-	static __attribute__((noinline, no_icf)) void place_##name(const uint64_t *a)              \
+#define LOCATION(provider, name)                                                                   \
+	static __attribute__((noinline, no_icf)) void location_##name(const uint64_t *a)           \
 	{                                                                                          \
 		DTRACE_PROBE9(provider, name, a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7],      \
 			      a[8]);                                                               \
 	}
 #include "../../bpf/wire/wire_probe.def"
 
-bool fake_fire_place(const char *name, const uint64_t a[FAKE_HOOK_ARGS])
+bool fake_fire_location(const char *name, const uint64_t a[FAKE_HOOK_ARGS])
 {
-#undef PLACE
-#define PLACE(provider, name) {#name, place_##name},
-#define ANY(provider, name, program, purpose) CHOOSE(OWN_##name, PLACE, ~)(provider, name)
+#undef LOCATION
+#define LOCATION(provider, name) {#name, location_##name},
+#define ANY(provider, name, program, purpose) CHOOSE(OWN_##name, LOCATION, ~)(provider, name)
 #define SEEN(...)
 #define STOCK(...)
 #define FUNCTION(...)
@@ -53,13 +53,13 @@ bool fake_fire_place(const char *name, const uint64_t a[FAKE_HOOK_ARGS])
 	static const struct {
 		const char *name;
 		void (*fire)(const uint64_t *a);
-	} places[] = {
+	} locations[] = {
 #include "../../bpf/wire/wire_probe.def"
 	};
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
-		if (!strcmp(name, places[i].name)) {
-			places[i].fire(a);
+	for (size_t i = 0; i < sizeof(locations) / sizeof(*locations); i++)
+		if (!strcmp(name, locations[i].name)) {
+			locations[i].fire(a);
 			return true;
 		}
 	return false;
