@@ -249,7 +249,7 @@ def c_source(schema):
         fields = f"{name}_fields" if event["fields"] else "NULL"
         out.append(f"\t{{EVENT_{name.upper()}, \"{name}\", {fields}, {name.upper()}_FIELD_COUNT}},")
     out += ["};", "", f"const unsigned schema_table_count = {len(schema['events'])};", ""]
-    out.append("const uint16_t schema_place[SCHEMA_ID_MAX + 1] = {")
+    out.append("const uint16_t schema_index[SCHEMA_ID_MAX + 1] = {")
     out += [f"\t[EVENT_{e['name'].upper()}] = {n + 1}," for n, e in enumerate(schema["events"])]
     out += ["};", ""] + c_states(schema) + ["const uint8_t schema_counter[][EVENT_FIELDS_MAX] = {"]
     slots = {name: n for n, name in enumerate(counters(schema))}

@@ -1,7 +1,7 @@
 /*
- * One thread, no waiting: a client has a buffer for its request's head, a place in its answer and a
- * time by which all of it is over. A client that sends slowly, or nothing, or takes nothing, or
- * sends too much, is given up then; while all places are taken others are turned away at once, so
+ * One thread, no waiting: a client has a buffer for its request's head, a position in its answer
+ * and a time by which all of it is over. A client that sends slowly, or nothing, or takes nothing,
+ * or sends too much, is given up then; while all slots are taken others are turned away at once, so
  * that what a hostile client can do is to keep others out for HTTP_CLIENT_NS. Each connection is
  * for one request. What a client sends after its head is not read.
  */
@@ -25,7 +25,7 @@
 #define NAME_MAX_BYTES 160
 
 struct client {
-	int fd; /* -1: the place is free */
+	int fd; /* -1: the slot is free */
 	uint64_t until_ns;
 	char request[HTTP_REQUEST_MAX];
 	size_t got;
@@ -314,7 +314,7 @@ static bool client_receive(struct http_server *s, struct client *c)
 	return client_send(c);
 }
 
-static struct client *client_free_place(struct http_server *s)
+static struct client *client_free_slot(struct http_server *s)
 {
 	for (int i = 0; i < HTTP_CLIENTS_MAX; i++)
 		if (s->clients[i].fd < 0)
@@ -326,7 +326,7 @@ static void accept_some(struct http_server *s, uint64_t now_ns)
 {
 	for (int i = 0; i < ACCEPTS_MAX; i++) {
 		int fd = accept4(s->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-		struct client *c = fd < 0 ? NULL : client_free_place(s);
+		struct client *c = fd < 0 ? NULL : client_free_slot(s);
 
 		if (fd < 0)
 			return;

@@ -18,7 +18,7 @@ struct log_source {
 	unsigned jobs;      /* 0: not given */
 	bool force;         /* whoever it belongs to */
 	bool holes;         /* the reader is to report them */
-	/* What came out of pipes, in files without names, by the args' places. */
+	/* What came out of pipes, in files without names, by the args' indexes. */
 	struct log_source_spool {
 		int fd; /* 0: there is none */
 		char path[32];

@@ -43,7 +43,7 @@ static void elements_stay(void **state)
  */
 static void ends_of_segments(void **state)
 {
-	struct segment_place p = segments_find(0);
+	struct segment_position p = segments_find(0);
 	uint32_t end = 0;
 
 	(void)state;

@@ -3,7 +3,7 @@
 
 #include "analyze/cells/cell.h"
 
-/* A part of an interval: the lock was held by one holder, in one place. */
+/* A part of an interval: the lock was held by one holder, in one call chain. */
 struct cell_part {
 	struct cell_key key;
 	bool monitor, numbered;

@@ -40,7 +40,7 @@ enum aspect_id {
 enum group_max {
 	GROUP_MAX_WHOLE, /* the longest single contention */
 	GROUP_MAX_HELD,  /* the most of one that one holder is charged with */
-	GROUP_MAX_PART,  /* the most of one that one holder is charged with at one place */
+	GROUP_MAX_PART,  /* the most of one that one holder is charged with in one call chain */
 };
 
 /* A property by which contentions can be distinguished; the table is in aspects.c. */

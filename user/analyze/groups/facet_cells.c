@@ -1,9 +1,9 @@
 /*
- * A blocked interval that has ended comes in parts, one for each holder and place. Each part is cut
- * where a window of time or a collection begins or ends, and by what the holder did; a cell for
- * each combination has the sums. Of a part it is known how long its holder did what, but not when:
- * a piece gets of each its share, by the piece's length, so that the sums of all pieces are those
- * of the part.
+ * A blocked interval that has ended comes in parts, one for each holder and call chain. Each part
+ * is cut where a window of time or a collection begins or ends, and by what the holder did; a cell
+ * for each combination has the sums. Of a part it is known how long its holder did what, but not
+ * when: a piece gets of each its share, by the piece's length, so that the sums of all pieces are
+ * those of the part.
  *
  * An interval is counted once, as cells have it: where it began, with the holder of then. Of that
  * holder's states it is the one in which the holder was for most of the part.
@@ -357,7 +357,8 @@ static int states_add(struct facet_cells *f, const struct cell_part *piece, stru
 /* --- a part, an interval --- */
 
 /* Window and collection of a moment, and up to when they stay. */
-static void place_at(struct facet_cells *f, uint64_t ns, struct facets *ret, uint64_t *ret_until_ns)
+static void facets_at(struct facet_cells *f, uint64_t ns, struct facets *ret,
+		      uint64_t *ret_until_ns)
 {
 	uint64_t gc_ns = UINT64_MAX, window_ns = UINT64_MAX;
 
@@ -376,7 +377,7 @@ static int part_add(struct facet_cells *f, const struct cell_part *part, struct 
 	while (from_ns < part->to_ns && !err) {
 		struct cell_part piece;
 
-		place_at(f, from_ns, &at, &until_ns);
+		facets_at(f, from_ns, &at, &until_ns);
 		until_ns = until_ns < part->to_ns ? until_ns : part->to_ns;
 		piece = piece_of(part, from_ns, until_ns, true);
 		err = states_add(f, &piece, at);
@@ -424,7 +425,7 @@ static int interval_count(struct facet_cells *f, const struct cell_interval *int
 
 	if (given_up(f))
 		return 0;
-	place_at(f, interval->since_ns, &at, &until_ns);
+	facets_at(f, interval->since_ns, &at, &until_ns);
 	if (f->o.facets & FACET_STATE)
 		at.state = first_state(first, key.holder);
 	key.facets = facets_pack(&at);
@@ -473,8 +474,8 @@ static void maxima_of_holder(struct facet_cells *f, uint32_t first, uint32_t end
 	}
 }
 
-/* The most that one interval was charged to one holder, and to it in one place: of that all pieces
- * have the whole, so that it does not depend on what cells are cut by. */
+/* The most that one interval was charged to one holder, and to it in one call chain: of that all
+ * pieces have the whole, so that it does not depend on what cells are cut by. */
 static void maxima(struct facet_cells *f)
 {
 	struct touched_cell *t = f->touched;

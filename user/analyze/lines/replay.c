@@ -1,8 +1,8 @@
 /*
  * A patched JVM numbers the events of each monitor, and all park and unpark events, at the moment
- * of what they report; they are recorded later, so that their times and their places in the log are
- * not in that order (394 of 113,211 pairs were not, by up to 4 ms). An event whose number is not
- * the next one is held back until those before it have come.
+ * of what they report; they are recorded later, so that their times and their positions in the log
+ * are not in that order (394 of 113,211 pairs were not, by up to 4 ms). An event whose number is
+ * not the next one is held back until those before it have come.
  *
  * - The first number. It is not known with which one a recording begins. The first events of a
  * queue are held back for START_NS, or until there are START_MAX, and then the least number is the

@@ -57,7 +57,7 @@ static int charge(struct profile *p, uint64_t thread, uint64_t stack, const stru
 
 /* It was off its CPU for long: what was blocked of it, and the waiting for a CPU after that. */
 static int charge_off_cpu(struct profile *p, struct profile_thread *t, const struct event *e,
-			  struct states *unplaced)
+			  struct states *uncharged)
 {
 	enum state state = state_of_reason(e->v[OFF_CPU_REASON].u);
 	uint64_t wait = e->v[OFF_CPU_CPU_WAIT_NS].u, throttled = e->v[OFF_CPU_THROTTLED_PART_NS].u;
@@ -72,10 +72,10 @@ static int charge_off_cpu(struct profile *p, struct profile_thread *t, const str
 	if (!stack)
 		return 0;
 	for (int i = 0; i < STATE_COUNT; i++) {
-		uint64_t ns = target[i] < unplaced->ns[i] ? target[i] : unplaced->ns[i];
+		uint64_t ns = target[i] < uncharged->ns[i] ? target[i] : uncharged->ns[i];
 
 		part.ns[i == STATE_OTHER ? (int)state : i] += ns;
-		unplaced->ns[i] -= ns;
+		uncharged->ns[i] -= ns;
 	}
 	return charge(p, t->thread, stack, &part);
 }
@@ -108,14 +108,14 @@ static int advance(struct profile *p, struct profile_thread *t, const struct eve
 	move_on(t, &now);
 	if (w->depth)
 		return charge(p, t->thread, w->levels[w->depth - 1].stack, &grown);
-	states_add(&w->unplaced, &grown);
+	states_add(&w->uncharged, &grown);
 	if (e->id == EVENT_OFF_CPU)
-		return charge_off_cpu(p, t, e, &w->unplaced);
+		return charge_off_cpu(p, t, e, &w->uncharged);
 	if (e->id != EVENT_RUN_SAMPLE || !e->v[RUN_SAMPLE_STACK].u)
 		return 0;
-	w->unplaced.ns[STATE_OTHER] = 0; /* off_cpu would have said where */
-	grown = w->unplaced;
-	w->unplaced = (struct states){0};
+	w->uncharged.ns[STATE_OTHER] = 0; /* off_cpu would have said where */
+	grown = w->uncharged;
+	w->uncharged = (struct states){0};
 	return charge(p, t->thread, e->v[RUN_SAMPLE_STACK].u, &grown);
 }
 

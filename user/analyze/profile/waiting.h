@@ -20,7 +20,7 @@ struct waiting {
 	uint64_t on_ns;         /* cpu, stolen and runnable: the rest of the time it was blocked */
 	/* Since the last sample, for the next one; blocked for any reason is STATE_OTHER, and waits
 	 * for an off_cpu. */
-	struct states unplaced;
+	struct states uncharged;
 	uint64_t carrier;       /* of a virtual thread that waits and stays on it; 0: of none */
 	uint32_t depth;
 	struct waiting_level {

@@ -9,7 +9,7 @@
 
 struct facts {
 	struct analysis_facts found;
-	struct keymap lost_places;
+	struct keymap lost_stages;
 	struct analysis_lost *lost;
 	uint32_t lost_capacity;
 	uint64_t begin_ns;                         /* 0: with the first event */
@@ -31,7 +31,7 @@ static void facts_row_free(void *self)
 
 	if (!a)
 		return;
-	keymap_free(&a->lost_places);
+	keymap_free(&a->lost_stages);
 	free(a->lost);
 	for (uint32_t i = 0; i < a->found.note_count; i++)
 		free(a->notes[i].text);
@@ -69,13 +69,13 @@ static int lost_add(struct facts *a, const struct event *e)
 
 	if (!e->v[LOST_COUNT].u)
 		return 0;
-	err = keymap_add_row(&a->lost_places, key, &a->lost, &a->lost_capacity, sizeof(*a->lost),
+	err = keymap_add_row(&a->lost_stages, key, &a->lost, &a->lost_capacity, sizeof(*a->lost),
 			     &index);
 	if (err)
 		return err;
 	row = &a->lost[index];
 	row->event_id = key.a;
-	row->place = key.b;
+	row->stage = key.b;
 	if (e->time_ns < a->begin_ns)
 		row->before = e->v[LOST_COUNT].u;
 	else if (e->v[LOST_COUNT].u > row->count && e->v[LOST_COUNT].u - row->count > row->before)
@@ -175,7 +175,7 @@ static int facts_row_finish(void *self, uint64_t end_ns)
 	struct facts *a = self;
 
 	(void)end_ns;
-	for (uint32_t i = 0; i < a->lost_places.count; i++) {
+	for (uint32_t i = 0; i < a->lost_stages.count; i++) {
 		struct analysis_lost row = a->lost[i];
 
 		if (!row.count)
@@ -183,7 +183,7 @@ static int facts_row_finish(void *self, uint64_t end_ns)
 		a->lost[i] = a->lost[a->found.lost_count];
 		a->lost[a->found.lost_count++] = row;
 	}
-	a->found.lost_all = a->lost_places.count;
+	a->found.lost_all = a->lost_stages.count;
 	return 0;
 }
 

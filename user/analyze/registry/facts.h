@@ -8,7 +8,7 @@
 
 struct analysis_lost {
 	uint64_t event_id; /* 0: cannot be known */
-	uint64_t place;    /* enum lost_place */
+	uint64_t stage;    /* enum lost_place */
 	uint64_t count;
 	uint64_t before; /* not counted: lost before the begin */
 };

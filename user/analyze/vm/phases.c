@@ -8,7 +8,7 @@
  *
  * A recording that begins within a collection sees the phases within its open phases as outermost
  * ones. A collection's own begin is the last probe that is attached: whatever belongs to a
- * collection whose begin was seen is in its right place. The outermost phase begins a little before
+ * collection whose begin was seen is nested right. The outermost phase begins a little before
  * its collection does; it learns of that while it is open.
  */
 #include "analyze/vm/phases.h"

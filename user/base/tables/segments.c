@@ -7,7 +7,7 @@
 
 int segments_reserve(struct segments *s, uint32_t count, size_t size)
 {
-	struct segment_place p = segments_find(count < COUNT_MAX ? count : 0);
+	struct segment_position p = segments_find(count < COUNT_MAX ? count : 0);
 
 	if (count >= COUNT_MAX)
 		return -ENOMEM;

@@ -13,24 +13,24 @@ struct segments {
 	char *all[SEGMENTS_MAX];
 };
 
-struct segment_place {
+struct segment_position {
 	unsigned segment;
 	uint32_t at, count; /* of the segment's elements */
 };
 
-static inline struct segment_place segments_find(uint32_t index)
+static inline struct segment_position segments_find(uint32_t index)
 {
 	uint32_t n = index + (1u << SEGMENTS_FIRST_BITS);
 	unsigned bits = 31u - (unsigned)__builtin_clz(n);
 
-	return (struct segment_place){bits - SEGMENTS_FIRST_BITS, n - (1u << bits), 1u << bits};
+	return (struct segment_position){bits - SEGMENTS_FIRST_BITS, n - (1u << bits), 1u << bits};
 }
 
 /* The element, of size bytes, which is the same in all calls; there must have been a
  * segments_reserve. It is lent until segments_free. */
 static inline void *segments_at(const struct segments *s, uint32_t index, size_t size)
 {
-	struct segment_place p = segments_find(index);
+	struct segment_position p = segments_find(index);
 
 	return s->all[p.segment] + p.at * size;
 }

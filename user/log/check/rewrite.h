@@ -12,7 +12,7 @@ struct msgpack_sbuffer;
 struct rewrite_text {
 	uint64_t event;  /* its id */
 	uint64_t thread; /* its thread's number */
-	unsigned field;  /* by its place in the schema */
+	unsigned field;  /* by its index in the schema */
 	uint64_t number; /* the event's first field, if that is one: what the event defines */
 	const char *text;
 	size_t length;

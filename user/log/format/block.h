@@ -77,5 +77,5 @@ bool block_is_sound(const uint8_t *bytes);
 /* What the block's first bytes say is the CRC-32 of the bytes from BLOCK_CRC_FROM on. */
 #define BLOCK_CRC_FROM 8
 uint32_t block_crc(const uint8_t *bytes);
-/* The first place where a block may begin; NULL: none in these bytes. */
+/* The first address where a block may begin; NULL: none in these bytes. */
 const uint8_t *block_find(const uint8_t *bytes, size_t count);

@@ -7,9 +7,9 @@ _Static_assert(EVENT_FIELDS_MAX <= 32, "fields of an event fit a bit mask");
 
 const struct event_desc *schema_event(unsigned id)
 {
-	if (id > SCHEMA_ID_MAX || !schema_place[id])
+	if (id > SCHEMA_ID_MAX || !schema_index[id])
 		return NULL;
-	return &schema_table[schema_place[id] - 1];
+	return &schema_table[schema_index[id] - 1];
 }
 
 const struct event_desc *schema_event_by_name(const char *name)

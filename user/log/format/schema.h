@@ -9,7 +9,7 @@
 extern const struct event_desc schema_table[]; /* by id, ascending */
 extern const unsigned schema_table_count;
 /* By id: 1 + index in schema_table; 0: no such event. */
-extern const uint16_t schema_place[SCHEMA_ID_MAX + 1];
+extern const uint16_t schema_index[SCHEMA_ID_MAX + 1];
 /* What events open, close and keep, by index in schema_table. */
 enum state_role { STATE_NONE, STATE_OPENS, STATE_CLOSES, STATE_KEEPS };
 #define STATE_OF_MAX 2

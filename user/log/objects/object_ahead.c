@@ -21,7 +21,7 @@ struct object_ahead {
 	bool stop;
 	unsigned wanted, thread_count;
 	pthread_t threads[OBJECT_AHEAD_JOBS_MAX];
-	size_t oldest, next, end; /* counts; a slot's place is the count modulo their number */
+	size_t oldest, next, end; /* counts; a slot's index is the count modulo their number */
 	size_t slot_count;
 	struct object_ahead_slot *slots;
 	size_t bytes; /* of the blocks in [oldest, end); only who reads looks at it */

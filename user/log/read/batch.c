@@ -4,7 +4,7 @@
  * very end of its block, so that all bytes its fields could take are there and only their forms
  * have to be looked at. It is decoded to where its caller gets it: first its numbers as they are,
  * then its counters. Whatever is not like that, damage too, is left to the strict way
- * (event_strict), which begins at the same place.
+ * (event_strict), which begins at the same event.
  */
 #include "log/read/batch.h"
 

@@ -9,7 +9,7 @@ struct log_order;
 struct log_reader;
 
 /*
- * Reads from r, lent until log_order_free, and sorts by (time, place in the file) within a window:
+ * Reads from r, lent until log_order_free, and sorts by (time, offset in the file) within a window:
  * an event comes out when the newest one read is window_ns younger. An event that comes later than
  * that is returned at once, counted by log_order_late, if it is no definition: these keep the times
  * at which they were made, in each part of a log that has them again.

@@ -1,7 +1,7 @@
 /*
  * Blocks are read and checked in order, by who calls (fill), decoded ahead of time
  * (log/read/read_ahead.h), and their events handed out where they are. What is counted goes with
- * the blocks, so that the statistics are those of the place that the caller has come to.
+ * the blocks, so that the statistics are those of the position that the caller has come to.
  */
 #include "log/read/reader.h"
 

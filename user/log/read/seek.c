@@ -16,7 +16,7 @@
 #define PEEK_BYTES (BLOCK_HEADER_BYTES + PREAMBLE_BYTES)
 #define PEEK_CHUNK 512 /* what is read to look at a block */
 #define END_BYTES (BLOCK_HEADER_BYTES + 8)
-#define PLACES_MAX 65536 /* of an index; after them the blocks are looked at themselves */
+#define POSITIONS_MAX 65536 /* of an index; after them the blocks are looked at themselves */
 
 void seek_free(struct seek *s)
 {
@@ -34,7 +34,7 @@ static int index_offset_add(struct seek *s, uint64_t offset)
 	return err;
 }
 
-/* The block at a place. 1: it is intact and of this kind. 0: it is not. */
+/* The block at an offset. 1: it is intact and of this kind. 0: it is not. */
 static int block_at(struct stream *in, uint64_t offset, enum block_kind kind, struct block *ret)
 {
 	int err = stream_seek(in, offset);
@@ -132,7 +132,8 @@ static int positions_load(struct seek *s, struct stream *in)
 	u = (struct unpack){b.payload, b.payload + b.length};
 	if (err == 1)
 		err = index_previous(&u, &previous);
-	while (!err && u.at < u.end && s->position_count < PLACES_MAX && !position_read(&u, &p)) {
+	while (!err && u.at < u.end && s->position_count < POSITIONS_MAX &&
+	       !position_read(&u, &p)) {
 		if (array_grow(&s->positions, &s->position_capacity, s->position_count,
 			       sizeof(*s->positions)))
 			return -ENOMEM;

@@ -176,7 +176,7 @@ static int block_here(struct stream *s, uint32_t least_sequence, struct block *r
 	return is_sound(s, ret);
 }
 
-/* To the next place where a block may begin. 1: there is one. 0: the end. */
+/* To the next offset where a block may begin. 1: there is one. 0: the end. */
 static int scan(struct stream *s)
 {
 	const uint8_t *found;

@@ -43,5 +43,5 @@ static inline const uint8_t *stream_bytes(const struct stream *s)
  */
 int stream_block(struct stream *s, uint32_t least_sequence, struct block *ret);
 
-/* Goes to a place in the file: forward only where it is a pipe. 0, or what reading says. */
+/* Goes to an offset in the file: forward only where it is a pipe. 0, or what reading says. */
 int stream_seek(struct stream *s, uint64_t offset);

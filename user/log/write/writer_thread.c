@@ -148,7 +148,7 @@ static int compress(struct writer_thread *d, struct packet *p, enum block_codec 
 	return 0;
 }
 
-/* Any block but the first: in its place, and in the index. */
+/* Any block but the first: to the output, and into the index. */
 static int append(struct writer_thread *d, const struct sealed *block)
 {
 	uint64_t begin = now_ns();

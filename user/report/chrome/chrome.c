@@ -126,7 +126,7 @@ void chrome_free(struct chrome *c)
 	keymap_free(&c->track_map);
 	keymap_free(&c->lock_map);
 	keymap_free(&c->cpu_map);
-	keymap_free(&c->lost_places);
+	keymap_free(&c->lost_stages);
 	keymap_free(&c->group_map);
 	free(c->found);
 	free(c->locks);

@@ -34,7 +34,7 @@ static int on_lost(struct chrome *c, const struct event *e)
 	char name[128];
 	uint32_t index;
 	uint64_t more;
-	int err = keymap_add_row(&c->lost_places, (struct keymap_key){.a = id, .b = where},
+	int err = keymap_add_row(&c->lost_stages, (struct keymap_key){.a = id, .b = where},
 				 &c->lost, &c->lost_capacity, sizeof(*c->lost), &index);
 
 	if (err || count <= c->lost[index])

@@ -26,7 +26,7 @@ void chrome_events_done(struct chrome_out *o);
 void chrome_end(struct chrome_out *o);
 
 void chrome_event(struct chrome_out *o, char phase, uint64_t track, uint64_t time_ns);
-/* Metadata of a track: its name, its place among the others. */
+/* Metadata of a track: its name, its position among the others. */
 void chrome_track(struct chrome_out *o, uint64_t track, const char *name, uint64_t sort);
 void chrome_args(struct chrome_out *o);
 void chrome_done(struct chrome_out *o);

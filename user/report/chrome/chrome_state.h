@@ -112,7 +112,7 @@ struct chrome {
 	uint32_t cpus_capacity;
 
 	uint64_t marks; /* the track; 0: none yet */
-	struct keymap lost_places;
+	struct keymap lost_stages;
 	uint64_t *lost; /* counts */
 	uint64_t lost_events;
 	uint32_t lost_capacity;

@@ -12,7 +12,7 @@
 #define ROOT 0
 
 /* The node's slot, or the free one where it belongs. A tree can have millions of nodes: so there is
- * no copy of their keys, as in places. */
+ * no copy of their keys, as in cells. */
 static struct slot *slot_of(const struct export_tree *t, uint32_t parent, uint32_t frame,
 			    uint32_t hash)
 {

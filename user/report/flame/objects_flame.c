@@ -1,4 +1,4 @@
-/* Allocations as call chains: the callers that a place knows, outermost first, then the class. */
+/* Allocations as call chains: the callers that a site knows, outermost first, then the class. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

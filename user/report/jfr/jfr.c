@@ -1,7 +1,7 @@
 /*
  * A recording is one chunk: a header of fixed size, events, the constants that they name, and the
- * description of their types. The header has the places of the last two, so that all is made before
- * it is written. A tick is a ns of CLOCK_MONOTONIC, so that no time is rounded.
+ * description of their types. The header has the offsets of the last two, so that all is made
+ * before it is written. A tick is a ns of CLOCK_MONOTONIC, so that no time is rounded.
  *
  * The layout follows jdk.jfr.internal.consumer.ChunkHeader of JDK 17, which reads it.
  */

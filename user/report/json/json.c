@@ -82,7 +82,7 @@ static json_t *bounded_json(const struct analysis_facts *f)
 
 static json_t *lost_json(const struct report_input *in, const struct analysis_facts *f)
 {
-	static const char *const places[LOST_PLACE_COUNT] = {
+	static const char *const stages[LOST_PLACE_COUNT] = {
 		"ring_buffer", "map_full", "read_failed", "writer", "log", "memory", "recorder"};
 	json_t *o = json_object(), *events = json_array(), *not_kept = bounded_json(f);
 	uint64_t total = 0;
@@ -95,7 +95,7 @@ static json_t *lost_json(const struct report_input *in, const struct analysis_fa
 		total += f->lost[i].count;
 		json_add(&events,
 			 json_pack("{sssssI}", "event", d ? d->name : "(unknown)", "place",
-				   f->lost[i].place < LOST_PLACE_COUNT ? places[f->lost[i].place]
+				   f->lost[i].stage < LOST_PLACE_COUNT ? stages[f->lost[i].stage]
 								       : "(unknown)",
 				   "count", (json_int_t)f->lost[i].count));
 	}

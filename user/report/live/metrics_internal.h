@@ -39,8 +39,8 @@ enum span_value { SPAN_NS, SPAN_BUCKETS, SPAN_VALUE_COUNT = SPAN_BUCKETS + TIME_
 enum method_value { METHOD_CPU_NS, METHOD_VALUE_COUNT };
 enum pool_value { POOL_THREADS = STATE_COUNT, POOL_VALUE_COUNT };
 
-/* Where events are lost: those places that a log names, and that of events that came too late. */
-enum { LOST_PLACE_REORDER = LOST_PLACE_COUNT, METRICS_LOST_PLACES };
+/* Where events are lost: those stages that a log names, and that of events that came too late. */
+enum { LOST_PLACE_REORDER = LOST_PLACE_COUNT, METRICS_LOST_STAGES };
 /* Events of a kind that is not known. */
 #define METRICS_LOST_OTHER 0
 
@@ -65,7 +65,7 @@ struct metrics {
 	uint64_t carried_at_ns; /* when that was */
 	uint64_t safepoints;
 	struct metrics_times safepoint, safepoint_phases[PHASE_COUNT];
-	uint64_t lost[SCHEMA_ID_MAX + 1][METRICS_LOST_PLACES]; /* by the event's id */
+	uint64_t lost[SCHEMA_ID_MAX + 1][METRICS_LOST_STAGES]; /* by the event's id */
 	uint64_t unseen_ns, record_cpu_ns, view_cpu_ns, intervals, seen_ns;
 	bool ended;
 	char kind[32], version[128];

@@ -297,13 +297,17 @@ static void put_methods(const struct put *p)
 		   &(struct values){&p->m->methods, method_labels, METHOD_CPU_NS, 1, NULL, NULL});
 }
 
-static void put_loss(const struct put *p, const struct metric *f, unsigned id, unsigned place)
+static void put_loss(const struct put *p, const struct metric *f, unsigned id, unsigned stage)
 {
-	static const char *const places[METRICS_LOST_PLACES] = {
-		[LOST_PLACE_RING_BUFFER] = "ring_buffer", [LOST_PLACE_MAP_FULL] = "map_full",
-		[LOST_PLACE_READ_FAILED] = "read_failed", [LOST_PLACE_WRITER] = "writer",
-		[LOST_PLACE_LOG] = "log",		  [LOST_PLACE_MEMORY] = "memory",
-		[LOST_PLACE_RECORDER] = "recorder",	  [LOST_PLACE_REORDER] = "reorder",
+	static const char *const stages[METRICS_LOST_STAGES] = {
+		[LOST_PLACE_RING_BUFFER] = "ring_buffer",
+		[LOST_PLACE_MAP_FULL] = "map_full",
+		[LOST_PLACE_READ_FAILED] = "read_failed",
+		[LOST_PLACE_WRITER] = "writer",
+		[LOST_PLACE_LOG] = "log",
+		[LOST_PLACE_MEMORY] = "memory",
+		[LOST_PLACE_RECORDER] = "recorder",
+		[LOST_PLACE_REORDER] = "reorder",
 	};
 	const struct event_desc *d = id == METRICS_LOST_OTHER ? NULL : schema_event(id);
 
@@ -311,12 +315,12 @@ static void put_loss(const struct put *p, const struct metric *f, unsigned id, u
 	putc('{', p->out);
 	metrics_put_label("event", d ? d->name : "other", p->out);
 	putc(',', p->out);
-	metrics_put_label("place", places[place], p->out);
+	metrics_put_label("place", stages[stage], p->out);
 	putc('}', p->out);
-	put_value(p, f, p->m->lost[id][place]);
+	put_value(p, f, p->m->lost[id][stage]);
 }
 
-/* All places are there from the begin on, so that there is something that grows. */
+/* All stages are there from the begin on, so that there is something that grows. */
 static void put_lost(const struct put *p)
 {
 	static const struct metric lost = {"spoor_events_lost", TYPE_COUNTER, NULL,
@@ -325,9 +329,9 @@ static void put_lost(const struct put *p)
 
 	family(p, &lost);
 	for (unsigned id = 0; id <= SCHEMA_ID_MAX; id++)
-		for (unsigned place = 0; place < METRICS_LOST_PLACES; place++)
-			if (p->m->lost[id][place] || id == METRICS_LOST_OTHER)
-				put_loss(p, &lost, id, place);
+		for (unsigned stage = 0; stage < METRICS_LOST_STAGES; stage++)
+			if (p->m->lost[id][stage] || id == METRICS_LOST_OTHER)
+				put_loss(p, &lost, id, stage);
 }
 
 /* Of this program. */

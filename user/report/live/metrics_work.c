@@ -1,4 +1,4 @@
-/* What threads ran, by method; what was lost, by place; the phases of safepoints. */
+/* What threads ran, by method; what was lost, by stage; the phases of safepoints. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,11 +120,11 @@ void metrics_add_lost(struct metrics *m, const struct metrics_interval *in)
 		uint64_t id = l->event_id <= SCHEMA_ID_MAX ? l->event_id : METRICS_LOST_OTHER;
 		uint64_t *count, now = l->before + l->count;
 
-		if (l->place >= LOST_PLACE_COUNT)
+		if (l->stage >= LOST_PLACE_COUNT)
 			continue; /* the log is this program's own */
 		if (!schema_event((unsigned)id))
 			id = METRICS_LOST_OTHER;
-		count = &m->lost[id][l->place];
+		count = &m->lost[id][l->stage];
 		*count = now > *count ? now : *count;
 	}
 	for (unsigned id = 0; in->late && id <= SCHEMA_ID_MAX; id++)

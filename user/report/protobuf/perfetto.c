@@ -259,12 +259,12 @@ static void put_owners(struct perfetto *p, const struct blocked_interval *i)
 	put_debug_text(p, "owners", strbuf_text(&p->text));
 }
 
-static struct perfetto_place place_of(const struct perfetto *p, uint64_t frame)
+static struct perfetto_location location_of(const struct perfetto *p, uint64_t frame)
 {
 	const struct log_stack *s = frame ? log_names_stack(p->in->names, frame) : NULL;
 
-	return s ? (struct perfetto_place){log_names_method(p->in->names, s->method), s->line}
-		 : (struct perfetto_place){0};
+	return s ? (struct perfetto_location){log_names_method(p->in->names, s->method), s->line}
+		 : (struct perfetto_location){0};
 }
 
 /* The slice's name, in p->text. owner: what it is charged to most; NULL: to no thread. */
@@ -287,8 +287,8 @@ static void name_slice(struct perfetto *p, const struct blocked_interval *i,
 		return;
 	c.tid = t->tid;
 	c.owner = name_thread(in->names, owner->holder, "unknown");
-	c.at = place_of(p, contention_holder_frame(in, owner->holder_stack));
-	c.from = place_of(p, contention_waiter_frame(in, i->key.waiter_stack));
+	c.at = location_of(p, contention_holder_frame(in, owner->holder_stack));
+	c.from = location_of(p, contention_waiter_frame(in, i->key.waiter_stack));
 	perfetto_contention_name(&p->text, &c);
 }
 

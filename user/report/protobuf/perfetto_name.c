@@ -86,7 +86,7 @@ static void put_method(struct strbuf *b, const struct log_method *m)
 	strbuf_add(b, ")");
 }
 
-static void put_place(struct strbuf *b, const struct perfetto_place *p)
+static void put_location(struct strbuf *b, const struct perfetto_location *p)
 {
 	if (!p->method) {
 		strbuf_add(b, "? unknown()(unknown:0)");
@@ -106,7 +106,7 @@ void perfetto_contention_name(struct strbuf *b, const struct perfetto_contention
 	strbuf_add(b, "monitor contention with owner ");
 	put_owner(b, c->owner);
 	strbuf_add(b, " (%" PRIu64 ") at ", c->tid);
-	put_place(b, &c->at);
+	put_location(b, &c->at);
 	strbuf_add(b, " waiters=%" PRIu32 " blocking from ", c->others);
-	put_place(b, &c->from);
+	put_location(b, &c->from);
 }

@@ -7,8 +7,8 @@
 struct log_method;
 struct strbuf;
 
-/* A place in a program; method NULL: not known. */
-struct perfetto_place {
+/* A location in a program; method NULL: not known. */
+struct perfetto_location {
 	const struct log_method *method;
 	uint64_t line; /* 0: not known */
 };
@@ -17,7 +17,7 @@ struct perfetto_contention {
 	const char *owner;
 	uint64_t tid;    /* of the owner */
 	uint32_t others; /* that were waiting already */
-	struct perfetto_place at, from;
+	struct perfetto_location at, from;
 };
 
 /*

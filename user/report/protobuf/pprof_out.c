@@ -1,7 +1,7 @@
 /*
  * pprof's profile.proto, as https://github.com/google/pprof/blob/main/proto/profile.proto numbers
  * its fields. A frame is a function and a location of the same id; ids begin at 1. A text is
- * written where it is first needed: its index in the table is its place among the texts of the
+ * written where it is first needed: its index in the table is its number among the texts of the
  * file.
  */
 #include <stdlib.h>

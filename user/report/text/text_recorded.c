@@ -169,9 +169,9 @@ static void print_missing_monitors(struct text *t)
 		   *why ? ": " : "", label_clean(why, clean));
 }
 
-static const char *lost_at(uint64_t event_id, unsigned place)
+static const char *lost_at(uint64_t event_id, unsigned stage)
 {
-	static const char *const places[LOST_PLACE_COUNT] = {
+	static const char *const stages[LOST_PLACE_COUNT] = {
 		[LOST_PLACE_RING_BUFFER] =
 			"the ring buffer was full (record with a larger --buffer)",
 		[LOST_PLACE_MAP_FULL] =
@@ -184,9 +184,9 @@ static const char *lost_at(uint64_t event_id, unsigned place)
 		[LOST_PLACE_RECORDER] = "their records made no sense: a fault of spoor's",
 	};
 
-	if (event_id == EVENT_THREAD && place == LOST_PLACE_MAP_FULL)
+	if (event_id == EVENT_THREAD && stage == LOST_PLACE_MAP_FULL)
 		return "more threads than there was room for (record with a larger --max-threads)";
-	return place < LOST_PLACE_COUNT ? places[place] : "";
+	return stage < LOST_PLACE_COUNT ? stages[stage] : "";
 }
 
 static void print_lost(struct text *t, const struct analysis_facts *f)
@@ -206,7 +206,7 @@ static void print_lost(struct text *t, const struct analysis_facts *f)
 
 		print_text(t->out, "     %12s  %-26s %s\n", count_format(f->lost[i].count, count),
 			   d && f->lost[i].event_id <= SCHEMA_ID_MAX ? d->name : "(kind not known)",
-			   lost_at(f->lost[i].event_id, f->lost[i].place));
+			   lost_at(f->lost[i].event_id, f->lost[i].stage));
 	}
 }
 

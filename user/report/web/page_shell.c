@@ -5,7 +5,7 @@
 
 #include "report/web/pack64.h"
 
-/* What the template has in the places of the title and the data. */
+/* What the template has where the title and the data go. */
 #define TITLE_MARK "@TITLE@"
 #define DATA_MARK "@DATA@"
 

@@ -39,7 +39,7 @@ enum diff_chains {
 	DIFF_CHAINS_COUNT,
 };
 
-/* All zero at first. Logs have the same place in all. */
+/* All zero at first. Logs have the same index in all. */
 struct diff_side {
 	struct comparison_side figures;
 	struct diff_log_facts logs[COMPARISON_LOGS_MAX];

@@ -13,7 +13,7 @@
 
 #define NAME_BYTES 512
 
-/* A class, and the place that allocates it. */
+/* A class, and the site that allocates it. */
 struct origin {
 	uint32_t site, class;
 	uint64_t bytes, survived;
@@ -78,7 +78,7 @@ static void print_survivors(const struct objects_input *in, const struct origins
 	const struct object_sums *s = object_replay_sums(in->replay);
 	const struct object_names *n = object_replay_names(in->replay);
 	const struct origin *most = heaviest(o, true);
-	char bytes[UNITS_TEXT_MAX], share[FORMAT_MAX], name[NAME_BYTES], place[NAME_BYTES];
+	char bytes[UNITS_TEXT_MAX], share[FORMAT_MAX], name[NAME_BYTES], site[NAME_BYTES];
 
 	print_text(out, "Collections found %s of that alive (%s)", size_format(o->survived, bytes),
 		   share_format(o->survived, s->bytes, share));
@@ -86,7 +86,7 @@ static void print_survivors(const struct objects_input *in, const struct origins
 		print_text(out, ", %s of it %s of one place: %s",
 			   share_format(most->survived, o->survived, share),
 			   object_class_text(n, most->class, name, sizeof(name)),
-			   object_frame_text(n, most->site, 0, place, sizeof(place)));
+			   object_frame_text(n, most->site, 0, site, sizeof(site)));
 	fputs(".\n", out);
 }
 
@@ -107,7 +107,7 @@ static int print_sentence(const struct objects_input *in, FILE *out)
 	int err = origins_make(&o, n);
 	const struct origin *most = heaviest(&o, false);
 	char count[FORMAT_MAX], bytes[UNITS_TEXT_MAX], share[FORMAT_MAX], name[NAME_BYTES],
-		place[NAME_BYTES];
+		site[NAME_BYTES];
 
 	if (most)
 		print_text(out,
@@ -116,7 +116,7 @@ static int print_sentence(const struct objects_input *in, FILE *out)
 			   count_format(s->count, count), size_format(s->bytes, bytes),
 			   share_format(most->bytes, s->bytes, share),
 			   object_class_text(n, most->class, name, sizeof(name)),
-			   object_frame_text(n, most->site, 0, place, sizeof(place)));
+			   object_frame_text(n, most->site, 0, site, sizeof(site)));
 	else if (s->left_out)
 		fputs("No such objects.\n", out);
 	else

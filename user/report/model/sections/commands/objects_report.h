@@ -51,7 +51,7 @@ bool objects_has_survivors(const struct objects_input *in);
 int report_objects_text(const struct objects_input *in, FILE *out);
 int report_objects_json(const struct objects_input *in, FILE *out);
 int report_objects_csv(const struct objects_input *in, FILE *out);
-/* Bytes of each class by the chain of its place, for flame graphs; by and top do not matter. */
+/* Bytes of each class by the chain of its site, for flame graphs; by and top do not matter. */
 int report_objects_collapsed(const struct objects_input *in, FILE *out);
 int report_objects_profile(const struct objects_input *in, const struct session_log *log,
 			   const struct profile_format *format, FILE *out);

@@ -310,7 +310,7 @@ static int node_child(struct maker *m, uint32_t parent, uint32_t frame, uint32_t
 	return 0;
 }
 
-/* Frames from one place of the path to another, outwards or inwards. */
+/* Frames from one index of the path to another, outwards or inwards. */
 static int branch_add(struct maker *m, const struct profile_cell *c, int from, int to)
 {
 	uint32_t node = 0;
