@@ -27,13 +27,13 @@ def events(schema, payload):
     for number, dt, thread, *stored in rows:
         time = (time + dt) % (1 << 64)
         event = {"time_ns": time, "event": kinds.get(number, {}).get("name"), "thread": thread}
-        place = {f["name"]: n for n, f in enumerate(kinds[number]["fields"][:len(stored)])} if number in kinds and relative else {}
-        if event["event"] == "stack" and place:
+        index = {f["name"]: n for n, f in enumerate(kinds[number]["fields"][:len(stored)])} if number in kinds and relative else {}
+        if event["event"] == "stack" and index:
             stack = stored[0] = (stack + stored[0]) % (1 << 64)
             stored[1:2] = [(stack - caller) % (1 << 64) for caller in stored[1:2]]
-        elif "cpu_ns" in place and thread:
-            beside = sum(stored[place[name]] for name in ("stolen_ns", "runnable_ns", "blocked_ns") if name in place)
-            stored[place["cpu_ns"]] += time - seen[thread] - beside if thread in seen else 0
+        elif "cpu_ns" in index and thread:
+            beside = sum(stored[index[name]] for name in ("stolen_ns", "runnable_ns", "blocked_ns") if name in index)
+            stored[index["cpu_ns"]] += time - seen[thread] - beside if thread in seen else 0
             seen[thread] = time
         for n, field in enumerate(kinds[number]["fields"] if number in kinds else []):
             value = stored[n] if n < len(stored) else {"str": "", "bool": False}.get(field["type"], 0)
