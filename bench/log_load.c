@@ -106,7 +106,7 @@ static void define(struct load *l)
 	log_write(l->w, &e);
 }
 
-/* A lock is taken in few places, by few threads. */
+/* A lock is taken at few call sites, by few threads. */
 static uint64_t stack_of(struct load *l, uint64_t lock)
 {
 	return 1 + (lock * 31 + below(l, 3)) % STACKS;

@@ -59,17 +59,17 @@ class Lanes:
         return ALONE not in self.busy and (lane is None or self.busy.count(lane) < self.widths.get(lane, 1))
 
     def first(self):
-        """The place of the first piece that may run; None when there is none."""
-        return next((place for place, (lane, _) in enumerate(self.waiting) if self.may_run(lane)), None)
+        """The index of the first piece that may run; None when there is none."""
+        return next((index for index, (lane, _) in enumerate(self.waiting) if self.may_run(lane)), None)
 
     def take(self):
         """The first piece that may run, as soon as it may; None when there is none left."""
         with self.changed:
             while self.waiting and not self.stopped:
-                place = self.first()
-                more = place is not None and self.jobs <= len(self.busy) < self.most
-                if place is not None and (len(self.busy) < self.jobs or (more and self.spare())):
-                    lane, function = self.waiting.pop(place)
+                index = self.first()
+                more = index is not None and self.jobs <= len(self.busy) < self.most
+                if index is not None and (len(self.busy) < self.jobs or (more and self.spare())):
+                    lane, function = self.waiting.pop(index)
                     self.busy.append(lane)
                     if self.spare:
                         self.spare.begin()

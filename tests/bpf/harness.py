@@ -413,7 +413,7 @@ class Log:
         return [e["text"] for e in self.of("note")]
 
     def lost(self):
-        """{event id: count} over all places; the last word counts."""
+        """{event id: count} over all stages; the last word counts."""
         last = {(e["event_id"], e["place"]): e["count"] for e in self.raw_of("lost")}
         total = {}
         for (event_id, _), count in last.items():

@@ -530,7 +530,7 @@ class ThreadsNarrow(Threads):
 
 
 class OlderKernels(Known):
-    """Without uprobe_multi links each place of a probe is a perf event, attached by libbpf."""
+    """Without uprobe_multi links each location of a probe is a perf event, attached by libbpf."""
 
     def setUp(self):
         super().setUp()

@@ -232,7 +232,7 @@ class Semaphores(Patched):
 
 
 class SemaphoresOlderKernels(Semaphores):
-    """Perf events, attached by libbpf, one for each place. They have no gates."""
+    """Perf events, attached by libbpf, one for each location. They have no gates."""
     env = {"SPOOR_NO_UPROBE_MULTI": "1"}
     test_what_is_numbered_is_seen = None
     test_somebody_else_has_the_probe = None

@@ -107,9 +107,9 @@ class Files(BpfTest):
         """A fake JVM of nobody's, in namespaces of its own, in which its libjvm.so, of inode number $want, is covered
         by $cover, of the same number: make sets both."""
         os.chmod(self.tmp, 0o755)
-        folder, place = self.copy(), os.path.join(self.tmp, "m")
-        os.mkdir(place)
-        os.chown(place, NOBODY, NOBODY)
+        folder, mount = self.copy(), os.path.join(self.tmp, "m")
+        os.mkdir(mount)
+        os.chown(mount, NOBODY, NOBODY)
         # The copies of the library go on until one has the number of a file that is there already.
         script = """
             set -e
@@ -123,10 +123,10 @@ class Files(BpfTest):
             test $(stat -c %i {0}/1/libjvm.so) = $want
             touch {0}/covered
             wait
-        """.format(place, folder, make.format(place, folder))
+        """.format(mount, folder, make.format(mount, folder))
         fake = KilledFake(command=[*AS_NOBODY, "unshare", "-U", "-r", "-m", "sh", "-c", "exec 3<&0; " + script])
         self.addCleanup(fake.close)
-        wait_until("the library is covered", lambda: os.path.exists(os.path.join(place, "covered")))
+        wait_until("the library is covered", lambda: os.path.exists(os.path.join(mount, "covered")))
         return fake
 
     def records(self, fake):
@@ -250,7 +250,7 @@ class Mapped(FakeTest):
         return spoor("cat", "-e", "note", recorder.log_path, expect=None).stdout.count(text)
 
     def test_marks_with_arguments_that_are_none(self):
-        """What described them was kept, and its place in the kernel's table was gone, though nothing was attached."""
+        """What described them was kept, and its entry in the kernel's table was gone, though nothing was attached."""
         def make(folder):
             for i in range(150):
                 mark_library(os.path.join(folder, f"spoor-mark-{i}.so"), b"nothing %d" % i)

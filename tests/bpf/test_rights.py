@@ -211,10 +211,10 @@ class TheOthers(RightsTest):
     def elsewhere(self):
         """The build folder may be in that of temporary files."""
         temporary = {os.path.realpath(p) for p in ("/tmp", os.environ.get("TMPDIR") or "/tmp")}
-        for place in ("/var/tmp", harness.BUILD, "/run"):
-            if os.path.isdir(place) and not any(
-                    os.path.commonpath([os.path.realpath(place), t]) == t for t in temporary):
-                return place
+        for folder in ("/var/tmp", harness.BUILD, "/run"):
+            if os.path.isdir(folder) and not any(
+                    os.path.commonpath([os.path.realpath(folder), t]) == t for t in temporary):
+                return folder
         raise AssertionError("all folders are in that of temporary files")
 
     def readers(self):
@@ -247,7 +247,7 @@ class TheOthers(RightsTest):
             self.assertEqual(caps(process.pid), {"dac_read_search"})
 
     def test_a_reader_writes_to_its_output_only(self):
-        """By the kernel: an option cannot name another place, but what has taken it over could."""
+        """By the kernel: an option cannot name another folder, but what has taken it over could."""
         log = self.record(self.start()).stop().path
         out = os.path.join(self.tmp, "out")
         os.mkdir(out)

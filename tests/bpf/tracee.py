@@ -74,13 +74,13 @@ class Tracee:
         """What the system call returns: -errno if it fails."""
         r = self.registers()
         r.rax, r.orig_rax, r.rip, r.rsp = number, 2**64 - 1, self.before.rip - len(SYSCALL), self.before.rsp
-        place = (r.rsp - 4096) & ~15
+        address = (r.rsp - 4096) & ~15
         for register, argument in zip(ARGUMENTS, arguments):
             if isinstance(argument, str):
                 with open(f"/proc/{self.pid}/mem", "r+b", buffering=0) as memory:
-                    memory.seek(place)
+                    memory.seek(address)
                     memory.write(argument.encode() + b"\0")
-                argument, place = place, place - 256
+                argument, address = address, address - 256
             setattr(r, register, argument % 2**64)
         ptrace(SETREGS, self.pid, ctypes.addressof(r))
         ptrace(SINGLESTEP, self.pid)

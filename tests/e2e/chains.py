@@ -9,7 +9,7 @@ from harness import DEADLINE_S, SPOOR
 # No frames, but in the place of those that are not known.
 PSEUDO = ("unresolved", "broken", "cut", "in_heap", "missing", "unknown")
 RIGHT, NEAR, INCOMPLETE, WRONG = "right", "near", "incomplete", "wrong"
-SHOWN = 5  # frames next to each place of a chain that is shown
+SHOWN = 5  # frames next to each position of a chain that is shown
 
 
 def events(path, *kinds):
@@ -82,7 +82,7 @@ class Truth:
         self.alternatives = [[m if isinstance(m, tuple) else (m, None) for m in i] for i in inner]
 
     def matches(self, got, inner, at):
-        """Is got right for the frame that is at this place, counted from the innermost?"""
+        """Is got right for the frame that is at this index, counted from the innermost?"""
         if at < len(inner):
             method, line = inner[at]
             return method_of(got) == method and line in (None, got["line"])

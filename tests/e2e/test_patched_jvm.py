@@ -28,9 +28,9 @@ class Library:
             self.data = f.read()
 
     def notes(self):
-        """(name, address, address of its semaphore) of each place of a probe."""
+        """(name, address, address of its semaphore) of each location of a probe."""
         text = subprocess.run(["readelf", "-nW", self.path], capture_output=True, text=True, check=True).stdout
-        return [(name, int(place, 16), int(semaphore, 16)) for name, place, semaphore in NOTE.findall(text)]
+        return [(name, int(location, 16), int(semaphore, 16)) for name, location, semaphore in NOTE.findall(text)]
 
     def symbol(self, name):
         text = subprocess.run(["nm", "-D", "--defined-only", self.path], capture_output=True, text=True,

@@ -164,7 +164,7 @@ MODES = {"interpreted": ("-Xint",), "c1": ("-XX:TieredStopAtLevel=1",), "c1_prof
 
 
 class ModeTest(ProfileTest):
-    """Chains at places that the clock chooses: no wrong one, whatever has made the code, and hardly any that is not whole."""
+    """Chains at addresses that the clock chooses: no wrong one, whatever has made the code, and hardly any that is not whole."""
 
     def check_mode(self, name):
         vm = self.java("Hot", "hot", 2, 1, options=MODES[name])

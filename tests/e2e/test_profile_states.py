@@ -58,7 +58,7 @@ class StatesTest(JavaTest):
 
     def check_chains(self, thread, state, share):
         told = self.profile("--state", state, "--thread", thread)
-        print(f"{thread}: {told['total_ns']} ns {state}, {told['place_not_known'][state]} without a place")
+        print(f"{thread}: {told['total_ns']} ns {state}, {told['place_not_known'][state]} without a call chain")
         # Of three seconds, on a machine that has no CPU for the holder, too.
         self.assertGreater(told["total_ns"], 10**8, thread)
         self.assertLess(told["place_not_known"][state], told["total_ns"] * (1 - share), thread)

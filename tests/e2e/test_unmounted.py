@@ -174,7 +174,7 @@ class Unmounted:
 
     @only_in_soak
     def test_without_probes(self):
-        """Threads are walked where they lose their CPU, at any place."""
+        """Threads are walked where they lose their CPU, at any address."""
         self.run_mode(given=("--probes", "none"))
 
 

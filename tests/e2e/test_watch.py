@@ -278,7 +278,7 @@ class Killings(WatchTest):
             vm.ask(str(ROUNDS))
 
     def test_a_recorder(self):
-        """The others do not notice, and its place is free for the next one."""
+        """The others do not notice, and its slot is free for the next one."""
         watch = self.watch("--max-jvms", "2")
         victim, other = self.start("Killed"), self.start("Killed")
         watch.wait_recorded(victim, other)

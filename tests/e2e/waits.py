@@ -130,7 +130,7 @@ def common(logs):
 
 def released_by(of, scenes, chain_key):
     """Of all contentions on locks of these scenes (exact.Scene) that a release by one thread has ended: (ns in all, ns of
-    those that have that release, by the thread and from the place that the program's own stamps say)."""
+    those that have that release, by the thread and from the call site that the program's own stamps say)."""
     whole = right = 0
     holds = collections.defaultdict(list)  # by the lock's hash
     for scene in scenes:

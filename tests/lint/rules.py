@@ -73,10 +73,10 @@ def resolve(tree, path, kind, name):
     """The path of an included file of ours; None: it is somebody else's."""
     if name in GENERATED:
         return GENERATED[name] + "/" + os.path.basename(name)
-    places = ["user/", ""] if kind == "<" else [os.path.dirname(path) + "/", "user/", ""]
-    for place in places:
-        if tree.exists(place + name):
-            return os.path.normpath(place + name)
+    folders = ["user/", ""] if kind == "<" else [os.path.dirname(path) + "/", "user/", ""]
+    for folder in folders:
+        if tree.exists(folder + name):
+            return os.path.normpath(folder + name)
     return None
 
 

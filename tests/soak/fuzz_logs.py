@@ -76,8 +76,8 @@ def change(dice, log):
         else:
             block[3] = change_bytes(dice, block[3])
     in_order, out = dice.random() < .6, [log[:8]]
-    for place, (sequence, events, kind, payload) in enumerate(blocks):
-        rest = struct.pack("<IIII", len(payload), place if in_order else sequence, events, kind) + payload
+    for index, (sequence, events, kind, payload) in enumerate(blocks):
+        rest = struct.pack("<IIII", len(payload), index if in_order else sequence, events, kind) + payload
         out.append(MAGIC + struct.pack("<I", zlib.crc32(rest)) + rest)
     log = b"".join(out)
     return log[:dice.randrange(len(log))] if dice.random() < .1 else log

@@ -544,13 +544,13 @@ class Parts(unittest.TestCase):
 
     def test_progress(self):
         with tempfile.TemporaryDirectory() as folder:
-            place = work.Work(os.path.join(folder, "work"))
-            progress = hotspot.Progress(place, place.path("src"))
-            objects = place.path("src", hotspot.OBJECTS)
+            work_folder = work.Work(os.path.join(folder, "work"))
+            progress = hotspot.Progress(work_folder, work_folder.path("src"))
+            objects = work_folder.path("src", hotspot.OBJECTS)
             os.makedirs(objects)
             progress()
             self.assertEqual(progress.total, 0)
-            place.run(["echo", "Creating support/modules_libs/java.base/server/libjvm.so from 20 file(s)"])
+            work_folder.run(["echo", "Creating support/modules_libs/java.base/server/libjvm.so from 20 file(s)"])
             told = []
             for number in range(6):
                 with open(os.path.join(objects, f"{number}.o"), "wb"):

@@ -141,17 +141,17 @@ class Examples(unittest.TestCase):
         return subprocess.run([SPOOR, *arguments], capture_output=True, text=True, timeout=120)
 
     def test_there_are_many_of_all_kinds(self):
-        where = {place for place, *_ in self.examples}
+        where = {source for source, *_ in self.examples}
         self.assertGreater(len(self.examples), 150)
-        for place in ("README.md", "docs/guide.md", "docs/man/spoor-report.1", "spoor record --help"):
-            self.assertIn(place, where)
+        for source in ("README.md", "docs/guide.md", "docs/man/spoor-report.1", "spoor record --help"):
+            self.assertIn(source, where)
         spoken_of = {words(command)[0] for _, command, _ in self.examples}
         self.assertEqual((LIVE | READERS) - spoken_of, set(), "no example")
 
     def test_each_command_line_is_one_that_the_program_takes(self):
         """--help at the end of the options is obeyed only if all options before it are right."""
-        for place, command, _ in self.examples:
-            with self.subTest(where=place, command=command):
+        for source, command, _ in self.examples:
+            with self.subTest(where=source, command=command):
                 arguments = [argument.replace("FILE", "a.spoor") for argument in words(command)]
                 end = arguments.index("--") if "--" in arguments else len(arguments)
                 done = self.spoor(*arguments[:end], "--help")
@@ -177,13 +177,13 @@ class Examples(unittest.TestCase):
 
     def test_those_of_files_run(self):
         ran = 0
-        for place, command, _ in self.examples:
+        for source, command, _ in self.examples:
             first = first_of(command)
             name = words(command)[0]
             if (name not in READERS or PARTS.search(first) or "docs/logs" in command
                     or not re.search(r"\.(spoor|hprof)\b", first)):
                 continue
-            with self.subTest(where=place, command=command), tempfile.TemporaryDirectory(dir=self.folder) as folder:
+            with self.subTest(where=source, command=command), tempfile.TemporaryDirectory(dir=self.folder) as folder:
                 self.stand_ins(first, folder)
                 out = re.search(r"(?:-o|--save) (\S+)", first)
                 if out and os.path.exists(os.path.join(folder, out[1])):
@@ -205,10 +205,10 @@ class Examples(unittest.TestCase):
     def test_answers_of_the_guide(self):
         """Each line that the guide shows is one of the answer, in this order; further lines may be between them."""
         ran = 0
-        for place, command, lines in self.examples:
+        for source, command, lines in self.examples:
             if "docs/logs" not in command or "-o " in command:
                 continue
-            with self.subTest(where=place, command=command):
+            with self.subTest(where=source, command=command):
                 done = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True, timeout=120,
                                       env={**os.environ, "PATH": f"{self.folder}/bin:{os.environ['PATH']}"})
                 self.assertEqual((done.returncode, done.stderr), (0, ""))

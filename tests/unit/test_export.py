@@ -147,11 +147,11 @@ class Collapsed(ExportCase):
         for seed in range(15):
             self.write_random(seed)
             both = self.chains("--side", "both", "--threads")
-            for side, place in (("waiter", 0), ("owner", 1)):
+            for side, index in (("waiter", 0), ("owner", 1)):
                 chains = collections.Counter()
                 for frames, weight in both.items():
                     at = frames.index("(blocked by)")
-                    chains[(frames[:at], frames[at + 1:])[place]] += weight
+                    chains[(frames[:at], frames[at + 1:])[index]] += weight
                 with self.subTest(seed=seed, side=side):
                     self.assertEqual(dict(chains), dict(self.chains("--side", side, "--threads")))
 

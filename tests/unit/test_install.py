@@ -68,8 +68,8 @@ class Install(unittest.TestCase):
         self.assertEqual(self.files(), [])
 
     def test_the_version_is_in_one_place(self):
-        places = ["Makefile", "user", "docs", "deploy", "README.md"]
-        done = subprocess.run(["git", "grep", "-IlF", version(), "--", *places], cwd=ROOT, capture_output=True,
+        paths = ["Makefile", "user", "docs", "deploy", "README.md"]
+        done = subprocess.run(["git", "grep", "-IlF", version(), "--", *paths], cwd=ROOT, capture_output=True,
                               text=True)
         self.assertEqual(done.stdout.split(), ["user/base/version.h"])
 

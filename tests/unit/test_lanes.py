@@ -27,8 +27,8 @@ class Machine(lanes.Spare):
 
     def go_on(self, seconds, idle_share, waiting_for_disks=0):
         self.now += seconds
-        for place, share in ((0, 1 - idle_share - waiting_for_disks), (3, idle_share), (4, waiting_for_disks)):
-            self.ticks[place] += round(200 * seconds * share)
+        for index, share in ((0, 1 - idle_share - waiting_for_disks), (3, idle_share), (4, waiting_for_disks)):
+            self.ticks[index] += round(200 * seconds * share)
         with open(f"{self.proc}/stat", "w", encoding="ascii") as f:
             f.write(f"cpu  {' '.join(map(str, self.ticks))} 0 0\ncpu0 1 2 3\n")
 

@@ -3,8 +3,8 @@
 
     tests/walk/record.py --build DIR [--images DIR] [--stops N] [--keep N] [--emulated ROOT] [MODE ...]
 
-It says how many chains were right, by kind of place, and which were wrong. With --images it writes images there, in
-place of those of the same modes: of each kind of place at most --keep. Needs root and a JDK 17.
+It says how many chains were right, by kind of location, and which were wrong. With --images it writes images there, in
+place of those of the same modes: of each kind of location at most --keep. Needs root and a JDK 17.
 
 --emulated: JVMs are those of an arm64 machine's root, in qemu-user (make walk-arm64).
 """
@@ -39,7 +39,7 @@ MODES = {
     "meet-comp": (["-Xcomp"], (1, 10 ** 6), ("--after", "20")),
     "deep": ([], "Deep", ("--threads", "main", "--steps", "20", "--after", "2")),
 }
-MANY = ("meet-int", "meet-tiered", "meet-comp")  # cheap: one place per stop
+MANY = ("meet-int", "meet-tiered", "meet-comp")  # cheap: one location per stop
 
 
 EMULATOR = "qemu-aarch64-static"
@@ -112,7 +112,7 @@ def run(mode, options, build_folder, folder, out):
 
 
 def choose(out, images, keep):
-    """Of each kind of place some images: of those modes that have the fewest so far, and small ones."""
+    """Of each kind of location some images: of those modes that have the fewest so far, and small ones."""
     kinds, per_mode, count = {}, dict.fromkeys(MODES, 0), 0
     for path in glob.glob(os.path.join(out, "*.walk")):
         name = os.path.basename(path)
@@ -126,7 +126,7 @@ def choose(out, images, keep):
             per_mode[mode] += 1
             count += 1
             shutil.copy(path, images)
-    print(count, "images of", len(kinds), "kinds of places:", per_mode)
+    print(count, "images of", len(kinds), "kinds of locations:", per_mode)
 
 
 def main():
@@ -136,7 +136,7 @@ def main():
     parser.add_argument("--stops", type=int, default=100)
     parser.add_argument("--keep", type=int, default=1)
     parser.add_argument("--emulated", metavar="ROOT")
-    parser.add_argument("--verbose", action="store_true", help="each place that the walker gives up at")
+    parser.add_argument("--verbose", action="store_true", help="each location that the walker gives up at")
     parser.add_argument("modes", nargs="*", metavar="MODE")
     options = parser.parse_args()
     modes = options.modes or list(MODES)

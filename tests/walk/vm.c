@@ -105,7 +105,7 @@ void vm_code_range(uint64_t *ret_low, uint64_t *ret_high)
 	}
 }
 
-/* --- places ------------------------------------------------------------------------------ */
+/* --- locations ------------------------------------------------------------------------------ */
 
 static void blob_name(uint64_t blob, char *ret, size_t size)
 {
@@ -120,7 +120,7 @@ static void blob_name(uint64_t blob, char *ret, size_t size)
 			*c = '_';
 }
 
-void vm_place_name(const struct hs_start *s, char *ret)
+void vm_location_name(const struct hs_start *s, char *ret)
 {
 	static struct hs_host_walk at;
 	const uint64_t pc = s->pc, fp = s->fp;
@@ -158,16 +158,16 @@ void vm_place_name(const struct hs_start *s, char *ret)
 	w->link = s->link;
 	if (hs_in_interpreter(w, pc)) {
 		HS_READ(w, &begin, hs_word(fp, HS_CODE(w, interpreter_bcp)));
-		snprintf(ret, PLACE_MAX, "interpreter%s%s", begin == s->bcp ? "" : "-bcp",
+		snprintf(ret, LOCATION_MAX, "interpreter%s%s", begin == s->bcp ? "" : "-bcp",
 			 making[hs_making(w) > 0 ? hs_making(w) : 0]);
 	} else if (hs_in_heap(w, pc) < 0) {
-		snprintf(ret, PLACE_MAX, hs_in_libjvm(w, pc) ? "libjvm" : "native");
+		snprintf(ret, LOCATION_MAX, hs_in_libjvm(w, pc) ? "libjvm" : "native");
 	} else if (hs_code_find(w, pc, &c)) {
-		snprintf(ret, PLACE_MAX, "no_code");
+		snprintf(ret, LOCATION_MAX, "no_code");
 	} else {
 		blob_name(c.blob, name, sizeof(name));
 		if (c.kind != HS_COMPILED) {
-			snprintf(ret, PLACE_MAX, "stub_%s%s", name,
+			snprintf(ret, LOCATION_MAX, "stub_%s%s", name,
 				 c.kind == HS_BARE ? "" : "-sized");
 			return;
 		}
@@ -176,7 +176,7 @@ void vm_place_name(const struct hs_start *s, char *ret)
 		hs_code_address(w, c.blob, vm.layout->blob_code_begin, &begin);
 		mem_u32(jvm_mem(vm.jvm), c.blob + vm.layout->blob_frame_complete, &complete);
 		how = hs_built(w, &c);
-		snprintf(ret, PLACE_MAX, "%s%s%s%s",
+		snprintf(ret, LOCATION_MAX, "%s%s%s%s",
 			 name[1] == 'm' ? (level == 4 ? "c2" : "c1") : "wrapper",
 			 c.id & WIRE_ID_OSR ? "_osr" : "",
 			 pc < begin + hs_number(complete, 32 + vm.code.frame_complete_spare)

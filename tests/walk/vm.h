@@ -5,7 +5,7 @@
 #include "jvm/code/code.h"
 #include "jvm/jvm.h"
 
-#define PLACE_MAX 64
+#define LOCATION_MAX 64
 
 struct native;
 
@@ -44,8 +44,8 @@ void vm_forget(void);
 bool vm_in_java(uint64_t pc);
 /* From the first code heap's begin to the last one's end. */
 void vm_code_range(uint64_t *ret_low, uint64_t *ret_high);
-/* What kind of code a thread is in: ret has PLACE_MAX bytes. */
-void vm_place_name(const struct hs_start *s, char *ret);
+/* What kind of code a thread is in: ret has LOCATION_MAX bytes. */
+void vm_location_name(const struct hs_start *s, char *ret);
 /* As hs_walk_host. */
 void vm_walk(struct hs_host_walk *w, const struct hs_start *start, struct seen *ret);
 /* The image of the last walk: what it has read, and what a better walker might want to. */

@@ -1,5 +1,5 @@
 /*
- * walkimage: stops threads of a JVM at arbitrary places, walks their stacks with bpf/walk/hotspot.bpf.h, compares the
+ * walkimage: stops threads of a JVM at arbitrary locations, walks their stacks with bpf/walk/hotspot.bpf.h, compares the
  * chains with what the JVM says itself, and writes images for the unit test.
  *
  *     walkimage [options] PID FILE       FILE: of the agent that the JVM was started with (agent.c)
@@ -7,17 +7,17 @@
  *     --steps N      instructions that a thread is stepped then, if it is in Java code (0)
  *     --mode NAME    of the JVM: images are named after it (test)
  *     --out DIR      where images go, of chains that are right (and wrong-*); without it none are written
- *     --each N       images per kind of place and end (1)
+ *     --each N       images per kind of location and end (1)
  *     --threads TEXT only those whose names begin so
  *     --java         only where they are in Java code
  *     --wait         until the JVM has begun to run its program, and has compiled something (unless it never will)
  *     --after N      s later
  *     --seed N
- *     --verbose      each place that the walker gives up at
+ *     --verbose      each location that the walker gives up at
  *
- * The truth. AsyncGetCallTrace knows the chain (method and bytecode index) at most places. For blocked threads it may not,
+ * The truth. AsyncGetCallTrace knows the chain (method and bytecode index) at most locations. For blocked threads it may not,
  * or, at a safepoint poll, it takes the next bytecode that has debug information: then JVMTI's GetStackTrace is asked. In
- * prologues, epilogues and stubs nobody can be asked. There a chain must follow from that of a place before or
+ * prologues, epilogues and stubs nobody can be asked. There a chain must follow from that of a location before or
  * behind it which the JVM has confirmed: the same frames but for the innermost one's pc, or one frame more or less. As
  * one instruction makes or ends one frame at most, a frame that is left out or made up does not.
  *
@@ -36,7 +36,7 @@
 
 #define IMAGE_SIZE_MAX 65000
 #define STATES_MAX 4096
-#define PLACES_MAX 256
+#define LOCATIONS_MAX 256
 #define WAIT_TRIES 600 /* of 100 ms */
 #define ASK_TRIES 200  /* of 100 us */
 
@@ -46,13 +46,13 @@ static struct {
 	bool verbose, java, wait;
 } options = {.stops = 100, .each = 1, .mode = "test", .threads = ""};
 
-/* --- one place of a thread --------------------------------------------------------------- */
+/* --- one location of a thread --------------------------------------------------------------- */
 
 enum truth {
 	TRUTH_NONE,
 	TRUTH_JVM,       /* AsyncGetCallTrace says the same */
 	TRUTH_OTHERWISE, /* it says something else */
-	TRUTH_NEIGHBOUR, /* it follows from a place nearby */
+	TRUTH_NEIGHBOUR, /* it follows from a location nearby */
 	TRUTH_GAVE_UP, /* the walker knows that it does not know; what it has is right, as far as it is known */
 	TRUTH_ASTRAY, /* no PcDesc: user space finds it out */
 	TRUTH_WRONG,
@@ -67,7 +67,7 @@ static const char *const truth_names[] = {
 
 struct state {
 	struct hs_start start;
-	char place[PLACE_MAX];
+	char location[LOCATION_MAX];
 	enum truth truth;
 	uint32_t result, count;
 	struct wire_frame *frames;
@@ -78,36 +78,36 @@ struct state {
 
 /* --- counting ---------------------------------------------------------------------------- */
 
-struct place {
-	char name[2 * PLACE_MAX];
+struct location {
+	char name[2 * LOCATION_MAX];
 	unsigned long counts[TRUTH_COUNT];
 	int images;
 };
 
-static struct place places[PLACES_MAX];
-static size_t place_count;
+static struct location locations[LOCATIONS_MAX];
+static size_t location_count;
 static unsigned long totals[TRUTH_COUNT];
 static struct state states[STATES_MAX];
 static size_t state_count;
 
-static struct place *place_find(const char *name)
+static struct location *location_find(const char *name)
 {
-	for (size_t i = 0; i < place_count; i++)
-		if (!strcmp(places[i].name, name))
-			return &places[i];
-	if (place_count == PLACES_MAX)
-		return &places[PLACES_MAX - 1];
-	snprintf(places[place_count].name, sizeof(places[0].name), "%s", name);
-	return &places[place_count++];
+	for (size_t i = 0; i < location_count; i++)
+		if (!strcmp(locations[i].name, name))
+			return &locations[i];
+	if (location_count == LOCATIONS_MAX)
+		return &locations[LOCATIONS_MAX - 1];
+	snprintf(locations[location_count].name, sizeof(locations[0].name), "%s", name);
+	return &locations[location_count++];
 }
 
-static void image_save(const struct state *s, struct place *p)
+static void image_save(const struct state *s, struct location *p)
 {
 	char path[PATH_MAX];
 	FILE *out;
 
 	snprintf(path, sizeof(path), "%s/%s%s-%s-%d.walk", options.out,
-		 s->truth == TRUTH_WRONG ? "wrong-" : "", options.mode, s->place, ++p->images);
+		 s->truth == TRUTH_WRONG ? "wrong-" : "", options.mode, s->location, ++p->images);
 	out = fopen(path, "wbe");
 	if (!out || fwrite(s->image, s->image_size, 1, out) != 1 || fclose(out))
 		die(path, -errno);
@@ -117,14 +117,14 @@ static void states_count(void)
 {
 	for (size_t i = 0; i < state_count; i++) {
 		struct state *s = &states[i];
-		struct place *p = place_find(s->place);
+		struct location *p = location_find(s->location);
 
 		totals[s->truth]++;
 		p->counts[s->truth]++;
 		if (s->truth == TRUTH_WRONG ||
 		    (options.verbose && s->truth != TRUTH_JVM && s->truth != TRUTH_NEIGHBOUR)) {
 			printf("%s: %s at %s: %u frames, pc %llx sp %llx fp %llx\n%s",
-			       truth_names[s->truth], image_result_name(s->result), s->place,
+			       truth_names[s->truth], image_result_name(s->result), s->location,
 			       s->count, s->start.pc, s->start.sp, s->start.fp,
 			       s->dispute ? s->dispute : "");
 		}
@@ -140,16 +140,16 @@ static void states_count(void)
 	state_count = 0;
 }
 
-static void places_print(void)
+static void locations_print(void)
 {
 	printf("%-52s", "place");
 	for (int t = 0; t < TRUTH_COUNT; t++)
 		printf(" %9s", truth_names[t]);
 	printf("\n");
-	for (size_t i = 0; i <= place_count; i++) {
-		printf("%-52s", i < place_count ? places[i].name : "all");
+	for (size_t i = 0; i <= location_count; i++) {
+		printf("%-52s", i < location_count ? locations[i].name : "all");
 		for (int t = 0; t < TRUTH_COUNT; t++)
-			printf(" %9lu", i < place_count ? places[i].counts[t] : totals[t]);
+			printf(" %9lu", i < location_count ? locations[i].counts[t] : totals[t]);
 		printf("\n");
 	}
 }
@@ -162,7 +162,7 @@ static struct seen seen;
 static void dispute_note(struct state *s, const struct hs_walk *w)
 {
 	unsigned char code[28];
-	char place[PLACE_MAX];
+	char location[LOCATION_MAX];
 	size_t size;
 	FILE *out = open_memstream(&s->dispute, &size);
 
@@ -178,11 +178,11 @@ static void dispute_note(struct state *s, const struct hs_walk *w)
 		fprintf(out, "\n");
 	}
 	for (uint32_t i = 0; i < seen.steps; i++) {
-		vm_place_name(&(struct hs_start){.pc = seen.first[i].pc, .fp = seen.first[i].fp},
-			      place);
+		vm_location_name(&(struct hs_start){.pc = seen.first[i].pc, .fp = seen.first[i].fp},
+				 location);
 		fprintf(out, "    step %u: pc %llx sp %llx fp %llx %s\n", i,
 			(unsigned long long)seen.first[i].pc, (unsigned long long)seen.first[i].sp,
-			(unsigned long long)seen.first[i].fp, place);
+			(unsigned long long)seen.first[i].fp, location);
 	}
 	chain_print(out, "walker", &ours);
 	chain_print(out, "JVM", &jvms);
@@ -259,7 +259,7 @@ static enum truth truth_find(struct tracee *t, const struct hs_walk *w, struct s
 	if (chain_same(w, s->start.pc, &ours, &jvms,
 		       seen.stubs && !vm_in_java(s->start.pc) && !by_jvmti))
 		return TRUTH_JVM;
-	if (strstr(s->place, "-making_") && callers_same(w))
+	if (strstr(s->location, "-making_") && callers_same(w))
 		return TRUTH_JVM;
 	dispute_note(s, w);
 	return TRUTH_OTHERWISE;
@@ -293,7 +293,8 @@ static bool state_follows(const struct state *s, const struct state *known)
 /* Of a frame that is not there yet, or has gone, the JVM takes what sp leads to for its caller. */
 static bool is_bare(const struct state *s)
 {
-	return strstr(s->place, "-bare") || strstr(s->place, "-room") || strstr(s->place, "-pushed");
+	return strstr(s->location, "-bare") || strstr(s->location, "-room") ||
+	       strstr(s->location, "-pushed");
 }
 
 /* Places that the JVM says nothing of, or something else, by the nearest that it has confirmed. */
@@ -339,7 +340,7 @@ static void state_add(struct tracee *t, const struct jvm_thread *thread, int ste
 				     .java_thread = thread->java_thread,
 				     .stack_high = thread->stack_base};
 	vm_forget();
-	vm_place_name(&s->start, s->place);
+	vm_location_name(&s->start, s->location);
 	vm_walk(&w, &s->start, &seen);
 	s->result = w.walk.stack.result;
 	s->count = w.walk.stack.count;
@@ -347,19 +348,19 @@ static void state_add(struct tracee *t, const struct jvm_thread *thread, int ste
 	if (!s->frames)
 		die("no memory", -ENOMEM);
 	memcpy(s->frames, w.walk.stack.frames, s->count * sizeof(*s->frames));
-	snprintf(s->place + strlen(s->place), PLACE_MAX - strlen(s->place), "%s%s%s%s%s",
-		 seen.entries > 1 ? "+entry" : "", seen.deoptimized ? "+deoptimized" : "",
-		 seen.stubs ? "+stub" : "", s->count > 64 ? "+deep" : "",
-		 seen.natives ? "+leaf" : "");
+	snprintf(s->location + strlen(s->location), LOCATION_MAX - strlen(s->location),
+		 "%s%s%s%s%s", seen.entries > 1 ? "+entry" : "",
+		 seen.deoptimized ? "+deoptimized" : "", seen.stubs ? "+stub" : "",
+		 s->count > 64 ? "+deep" : "", seen.natives ? "+leaf" : "");
 	if (s->result)
-		snprintf(s->place + strlen(s->place), PLACE_MAX - strlen(s->place), "=%s",
-			 image_result_name(s->result));
-	if (options.out && place_find(s->place)->images < options.each) {
+		snprintf(s->location + strlen(s->location), LOCATION_MAX - strlen(s->location),
+			 "=%s", image_result_name(s->result));
+	if (options.out && location_find(s->location)->images < options.each) {
 		out = open_memstream(&s->image, &s->image_size);
 		if (!out)
 			die("no memory", -ENOMEM);
 		snprintf(note, sizeof(note), "%s, thread %s, %s, step %d", options.mode,
-			 thread->name, s->place, step);
+			 thread->name, s->location, step);
 		vm_image_write(out, &w, &s->start, note);
 		fclose(out);
 	}
@@ -509,7 +510,7 @@ int main(int argc, char **argv)
 	shared = agct_open(argv[optind + 1]);
 	vm_code_range(&shared->code_low, &shared->code_high);
 	look(shared);
-	places_print();
+	locations_print();
 	vm_close();
 	return totals[TRUTH_WRONG] != 0;
 }

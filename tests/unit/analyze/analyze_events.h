@@ -136,7 +136,7 @@ static inline unsigned owner_stack_field(uint16_t id)
 }
 
 /* The event with call chains; those for which it has no field are ignored. */
-static inline struct event at_places(struct event e, uint64_t stack, uint64_t owner_stack)
+static inline struct event at_stacks(struct event e, uint64_t stack, uint64_t owner_stack)
 {
 	if (stack_field(e.id))
 		e.v[stack_field(e.id)].u = stack;

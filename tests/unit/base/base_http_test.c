@@ -208,7 +208,7 @@ static void bytes_come_one_by_one(void **state)
 	site_close(&s);
 }
 
-/* Silent ones hold all places: others are turned away, until their time is over. */
+/* Silent ones hold all slots: others are turned away, until their time is over. */
 static void the_silent_and_the_many(void **state)
 {
 	int silent[HTTP_CLIENTS_MAX], fd;

@@ -63,7 +63,7 @@ static void images_give_the_chains_that_the_jvm_gave(void **state)
 	}
 }
 
-/* The images must show what is wanted, by their names: MODE-PLACE+WHAT... */
+/* The images must show what is wanted, by their names: MODE-LOCATION+WHAT... */
 static void images_show_all_kinds_of_frames(void **state)
 {
 	size_t n;

@@ -1,4 +1,4 @@
-/* The decoder against a plain one: every form of msgpack in every place of every kind of event. */
+/* The decoder against a plain one: every form of msgpack in every position of every kind of event. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -77,21 +77,21 @@ static const struct form forms[] = {
 	FORM("\xce\x00\x04\x00\x00"), /* a thread whose number is not small any more */
 };
 
-static void put_element(struct bytes *b, const struct event_desc *desc, unsigned place)
+static void put_element(struct bytes *b, const struct event_desc *desc, unsigned position)
 {
 	enum field_type type = FIELD_UINT;
 
-	if (place == 0)
+	if (position == 0)
 		put_byte(b, desc->id);
-	else if (place < 3)
-		put_byte(b, place);
+	else if (position < 3)
+		put_byte(b, position);
 	else {
-		if (place - 3 < desc->field_count)
-			type = desc->fields[place - 3].type;
+		if (position - 3 < desc->field_count)
+			type = desc->fields[position - 3].type;
 		if (type == FIELD_STR)
 			put(b, "\xa1y", 2);
 		else
-			put_byte(b, type == FIELD_BOOL ? 0xc3 : place);
+			put_byte(b, type == FIELD_BOOL ? 0xc3 : position);
 	}
 }
 
@@ -135,7 +135,7 @@ static unsigned decode(const struct bytes *b, unsigned events, unsigned fillers,
 		memcpy(ret, at, batch_event_bytes(desc));
 		for (unsigned i = 0; i < desc->field_count; i++)
 			if (desc->fields[i].type == FIELD_STR)
-				ret->v[i].u = 0; /* a place in the block */
+				ret->v[i].u = 0; /* a position in the block */
 		at += batch_event_bytes(desc);
 	}
 	decoder_free(&d);
@@ -160,7 +160,7 @@ static void same_everywhere(const struct event_desc *desc, unsigned elements, un
 	assert_memory_equal(&far, &end, sizeof(far));
 }
 
-static void test_any_form_in_any_place(void **state)
+static void test_any_form_at_any_position(void **state)
 {
 	unsigned count, form;
 	const struct event_desc *all = schema_events(&count);
@@ -241,14 +241,14 @@ static void test_nth_allocation_fails(void **state)
 		decoder_free(&d);
 		free(batch.bytes);
 	}
-	/* Plans, batch, counters, keys of threads, places of small ones, and none that fails. */
+	/* Plans, batch, counters, keys of threads, positions of small ones, and none that fails. */
 	assert_int_equal(n, 6);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_any_form_in_any_place),
+		cmocka_unit_test(test_any_form_at_any_position),
 		cmocka_unit_test(test_any_number_of_fields),
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_nth_allocation_fails),

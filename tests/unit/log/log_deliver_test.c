@@ -581,7 +581,7 @@ static void test_few(void **state)
 	gate_free(&g);
 }
 
-/* An output that is in memory only has no places to tell of. */
+/* An output that is in memory only has no offsets to report. */
 static void test_no_index(void **state)
 {
 	struct seen_block blocks[BLOCKS_MAX];

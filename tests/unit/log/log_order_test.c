@@ -11,7 +11,7 @@
 #include "log_fixture.h"
 #include "tests/unit/alloc_fail.h"
 
-/* A log of notes at these times; the thread is the place in the file. */
+/* A log of notes at these times; the thread is the position in the file. */
 static struct log_reader *reader_of(const uint64_t *times, unsigned count, int *ret_fd)
 {
 	json_t *header = json_object();
@@ -50,7 +50,7 @@ static void test_sorts(void **state)
 	int fd;
 
 	(void)state;
-	/* Out of place by up to 999, with many equal times. */
+	/* Out of order by up to 999, with many equal times. */
 	for (i = 0; i < COUNT; i++) {
 		seed = seed * 6364136223846793005ull + 1442695040888963407ull;
 		times[i] = 1000 + i * 10 - (seed >> 40) % 100 * 10;
@@ -176,7 +176,7 @@ static void test_no_window(void **state)
 struct plain {
 	const uint64_t *times;
 	uint64_t window_ns, newest_ns, last_ns, late;
-	unsigned *queue, count; /* places in the file, in their order */
+	unsigned *queue, count; /* positions in the file, in their order */
 	unsigned *out, out_count;
 };
 

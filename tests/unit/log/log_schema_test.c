@@ -49,11 +49,11 @@ static void test_tables(void **state)
 	assert_string_equal(field->enum_names[OWNER_SOURCE_STACK_LOCK], "stack_lock");
 }
 
-/* One place for each counter of a thread, whichever event has it and under which name. */
-static void test_counters_share_places(void **state)
+/* One index for each counter of a thread, whichever event has it and under which name. */
+static void test_counters_share_indexes(void **state)
 {
 	const char *names[COUNTER_COUNT] = {NULL};
-	unsigned i, f, place;
+	unsigned i, f, index;
 
 	(void)state;
 	for (i = 0; i < schema_table_count; i++) {
@@ -62,11 +62,11 @@ static void test_counters_share_places(void **state)
 
 			if (field->type != FIELD_COUNTER)
 				continue;
-			place = schema_counter[i][f];
-			assert_true(place < COUNTER_COUNT);
-			if (!names[place])
-				names[place] = field->counter;
-			assert_string_equal(names[place], field->counter);
+			index = schema_counter[i][f];
+			assert_true(index < COUNTER_COUNT);
+			if (!names[index])
+				names[index] = field->counter;
+			assert_string_equal(names[index], field->counter);
 		}
 	}
 	for (i = 0; i < COUNTER_COUNT; i++)
@@ -79,7 +79,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lookups_agree),
 		cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_counters_share_places),
+		cmocka_unit_test(test_counters_share_indexes),
 	};
 
 	return cmocka_run_group_tests_name("log_schema", tests, NULL, NULL);

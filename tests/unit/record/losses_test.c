@@ -70,8 +70,8 @@ static void give(struct fixture *f, uint16_t kind, size_t size)
 	translate_record(f->t, &room, size);
 }
 
-/* The log's last word on events of that kind lost at that place; and how many words there are. */
-static uint64_t lost_in(struct fixture *f, uint16_t event, uint64_t place, unsigned *ret_words)
+/* The log's last word on events of that kind lost at that stage; and how many words there are. */
+static uint64_t lost_in(struct fixture *f, uint16_t event, uint64_t stage, unsigned *ret_words)
 {
 	const struct event *e;
 	struct log_reader *r;
@@ -84,7 +84,7 @@ static uint64_t lost_in(struct fixture *f, uint16_t event, uint64_t place, unsig
 		if (e->id != EVENT_LOST)
 			continue;
 		++*ret_words;
-		if (e->v[LOST_EVENT_ID].u == event && e->v[LOST_PLACE].u == place)
+		if (e->v[LOST_EVENT_ID].u == event && e->v[LOST_PLACE].u == stage)
 			count = e->v[LOST_COUNT].u;
 	}
 	log_reader_close(r);

@@ -74,11 +74,11 @@ static int feed(struct analysis *a)
 		method_of(2, "want"),
 		frame(1, 1),
 		frame(2, 2),
-		at_places(enter(1000, 2, 1, 1, OWNER_SOURCE_JAVA_THREAD, some), 2, 1),
-		at_places(enter(1200, 3, 1, 1, OWNER_SOURCE_JAVA_THREAD, some), 2, 1),
+		at_stacks(enter(1000, 2, 1, 1, OWNER_SOURCE_JAVA_THREAD, some), 2, 1),
+		at_stacks(enter(1200, 3, 1, 1, OWNER_SOURCE_JAVA_THREAD, some), 2, 1),
 		entered(1900, 3, 1, some, 1, some),
 		entered(2400, 2, 1, some, 3, some),
-		at_places(enter(3000, 2, 1, 0, OWNER_SOURCE_NONE, some), 2, 0),
+		at_stacks(enter(3000, 2, 1, 0, OWNER_SOURCE_NONE, some), 2, 0),
 		entered(3100, 2, 1, some, 0, some),
 	};
 	int err = 0;

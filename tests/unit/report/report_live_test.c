@@ -76,11 +76,11 @@ static int feed(struct analysis *a)
 		method_of(2, "Table", "want"),
 		frame(1, 1),
 		frame(2, 2),
-		at_places(enter(1000, 2, 1, 1, OWNER_SOURCE_JAVA_THREAD, some), 2, 1),
+		at_stacks(enter(1000, 2, 1, 1, OWNER_SOURCE_JAVA_THREAD, some), 2, 1),
 		entered(1900, 2, 1, some, 1, some),
-		at_places(enter(2000, 2, 2, 1, OWNER_SOURCE_JAVA_THREAD, some), 2, 1),
+		at_stacks(enter(2000, 2, 2, 1, OWNER_SOURCE_JAVA_THREAD, some), 2, 1),
 		entered(2400, 2, 2, some, 1, some),
-		at_places(enter(9900, 3, 2, 1, OWNER_SOURCE_JAVA_THREAD, some), 2, 1),
+		at_stacks(enter(9900, 3, 2, 1, OWNER_SOURCE_JAVA_THREAD, some), 2, 1),
 	};
 	int err = 0;
 

@@ -218,12 +218,12 @@ static void pauses_in_histograms(void **state)
 	metrics_free(m);
 }
 
-static struct event lost(uint64_t ns, uint64_t event, uint64_t place, uint64_t count)
+static struct event lost(uint64_t ns, uint64_t event, uint64_t stage, uint64_t count)
 {
 	struct event e = {.id = EVENT_LOST, .time_ns = ns};
 
 	e.v[LOST_EVENT_ID].u = event;
-	e.v[LOST_PLACE].u = place;
+	e.v[LOST_PLACE].u = stage;
 	e.v[LOST_COUNT].u = count;
 	return e;
 }
@@ -292,7 +292,7 @@ static void phases_as_a_patched_jvm_measures_them(void **state)
 
 /* A log's counts are since the recording's begin: what comes again counts once, and what was lost between two intervals
  * counts, too. */
-static void losses_by_event_and_place(void **state)
+static void losses_by_event_and_stage(void **state)
 {
 	struct metrics *m = metrics_new(50);
 	const struct event first[] = {lost(1100 * MS, EVENT_PARK_END, LOST_PLACE_RING_BUFFER, 3),
@@ -458,7 +458,7 @@ int main(void)
 		cmocka_unit_test(pauses_in_histograms),
 		cmocka_unit_test(phases_of_safepoints),
 		cmocka_unit_test(phases_as_a_patched_jvm_measures_them),
-		cmocka_unit_test(losses_by_event_and_place),
+		cmocka_unit_test(losses_by_event_and_stage),
 		cmocka_unit_test(methods_have_a_bound),
 		cmocka_unit_test(names_of_generated_classes),
 		cmocka_unit_test(labels_have_a_bound),

@@ -86,7 +86,7 @@ static int feed(struct analysis *a)
 		frame(2, 1, FRAME_TYPE_C1, 1),
 		frame(3, 2, FRAME_TYPE_C2, 2),
 		values(EVENT_CPU_SAMPLE, 10, 0, 0, 0, 0),
-		at_places(enter(1000, 2, 1, 1, OWNER_SOURCE_JAVA_THREAD, some), 3, 2),
+		at_stacks(enter(1000, 2, 1, 1, OWNER_SOURCE_JAVA_THREAD, some), 3, 2),
 		enter(1100, 3, 1, 1, OWNER_SOURCE_JAVA_THREAD, some),
 		entered(2000, 2, 1, some, 1, more),
 		park(2100, 1, 2, 0, OWNER_SOURCE_UNKNOWN, some),

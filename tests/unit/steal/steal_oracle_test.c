@@ -307,7 +307,7 @@ static void add_all(struct machine *m, struct audits *a, bool first)
 		assert_int_equal(exact->faults[f], 0);
 }
 
-/* How much of what was stolen from threads each method of sampling has put in the wrong place, in ppm. */
+/* How much of what was stolen from threads each method of sampling has put on the wrong thread, in ppm. */
 struct errors {
 	uint64_t fine[MACHINES], coarse[MACHINES], one[MACHINES];
 	size_t count;

@@ -39,7 +39,7 @@ static struct cell_key random_key(void)
 	return key;
 }
 
-static void is_place_of(const struct cell *cell, const struct cell_key *key)
+static void is_cell_of(const struct cell *cell, const struct cell_key *key)
 {
 	bool others = cell_is_of_others(cell), thread = holder_is_thread(key->holder);
 
@@ -67,13 +67,13 @@ static void add_many(uint32_t max, struct cells *ret)
 	seed = 1;
 	for (unsigned i = 0; i < ADDED; i++) {
 		struct cell_key key = random_key();
-		uint32_t place, again;
+		uint32_t index, again;
 
-		assert_int_equal(cells_add(&c, &key, &place), 0);
+		assert_int_equal(cells_add(&c, &key, &index), 0);
 		assert_int_equal(cells_add(&c, &key, &again), 0);
-		assert_int_equal(again, place);
-		is_place_of(&c.rows[place], &key);
-		c.rows[place].count++;
+		assert_int_equal(again, index);
+		is_cell_of(&c.rows[index], &key);
+		c.rows[index].count++;
 		sums[key.lock]++;
 	}
 	for (uint32_t i = 0; i < c.count; i++)
@@ -117,10 +117,10 @@ static void shared(void **state)
 	struct holds h = {.cells.max = 1};
 	struct cell_key first = {.lock = 9};
 	struct observation s = {.holder = 3, .at = {.stack = 7, .from = HOLDER_STACK_BLOCK}};
-	uint32_t lock, waiters[2], place;
+	uint32_t lock, waiters[2], index;
 
 	(void)state;
-	assert_int_equal(cells_add(&h.cells, &first, &place), 0);
+	assert_int_equal(cells_add(&h.cells, &first, &index), 0);
 	assert_int_equal(holds_lock(&h, 1, &lock), 0);
 	for (unsigned i = 0; i < 2; i++) {
 		h.now_ns = 100 * (i + 1);
@@ -155,9 +155,9 @@ static bool survives(unsigned long fail_at)
 	alloc_fail_at(fail_at);
 	for (unsigned i = 0; i < 1000 && !err; i++) {
 		struct cell_key key = random_key();
-		uint32_t place;
+		uint32_t index;
 
-		err = cells_add(&c, &key, &place);
+		err = cells_add(&c, &key, &index);
 	}
 	failed = alloc_fail_off();
 	assert_int_equal(err, failed ? -ENOMEM : 0);

@@ -219,7 +219,7 @@ static struct contention *some_contention(void)
 			entered(ns += i % 17, thread, 1 + i % 4, (struct times){ns, 0, 0}, owner,
 				(struct times){ns, 1, 0});
 
-		begin = at_places(begin, i % 4, i / 4 % 4);
+		begin = at_stacks(begin, i % 4, i / 4 % 4);
 		assert_int_equal(contention_add(c, &begin) | contention_add(c, &end), 0);
 	}
 	return c;

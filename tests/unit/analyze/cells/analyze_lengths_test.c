@@ -153,7 +153,7 @@ static void cells_are_merged_with_their_lengths(void **state)
 	uint64_t of_all[LENGTH_QUANTILES], of_merged[LENGTH_QUANTILES];
 	static struct length_sums sums;
 	struct length_index x;
-	uint32_t place;
+	uint32_t index;
 
 	(void)state;
 	half[1].lengths.max = 64;
@@ -161,10 +161,10 @@ static void cells_are_merged_with_their_lengths(void **state)
 		const struct cell_key key = {.lock = 1 + below(3), .waiter = 1 + below(CELLS)};
 		uint64_t ns = random_length();
 
-		assert_int_equal(cells_add(&half[i % 2], &key, &place), 0);
-		assert_int_equal(cells_count(&half[i % 2], place, ns), 0);
-		assert_int_equal(cells_add(&all, &key, &place), 0);
-		assert_int_equal(cells_count(&all, place, ns), 0);
+		assert_int_equal(cells_add(&half[i % 2], &key, &index), 0);
+		assert_int_equal(cells_count(&half[i % 2], index, ns), 0);
+		assert_int_equal(cells_add(&all, &key, &index), 0);
+		assert_int_equal(cells_count(&all, index, ns), 0);
 	}
 	assert_int_equal(cells_merge(&half[0], &half[1], NULL), 0);
 	assert_int_equal(half[0].count, all.count);
@@ -173,8 +173,8 @@ static void cells_are_merged_with_their_lengths(void **state)
 		const struct cell_key key = cell_key_of(&all.rows[i]);
 		const struct cell *merged;
 
-		assert_int_equal(cells_add(&half[0], &key, &place), 0);
-		merged = &half[0].rows[place];
+		assert_int_equal(cells_add(&half[0], &key, &index), 0);
+		merged = &half[0].rows[index];
 		assert_int_equal(merged->count, all.rows[i].count);
 		assert_int_equal(merged->max_ns, all.rows[i].max_ns);
 		assert_int_equal(length_index_make(&half[0].lengths, half[0].count, &x), 0);

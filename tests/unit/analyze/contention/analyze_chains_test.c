@@ -61,10 +61,10 @@ static void expect(const struct contention *c, uint64_t waiter, uint64_t waiter_
 static void the_chain_at_the_block_comes_first(void **state)
 {
 	const struct event events[] = {
-		at_places(enter(100, 2, 1, 1, JAVA, none), 20, 10),
-		at_places(enter(150, 3, 1, 1, JAVA, none), 30, 0), /* the last seen holds on */
-		at_places(enter(200, 4, 1, 1, JAVA, none), 40, 11),
-		at_places(own(EVENT_MONITOR_CONTENDED_EXIT, 300, 1, 1, none), 12, 0),
+		at_stacks(enter(100, 2, 1, 1, JAVA, none), 20, 10),
+		at_stacks(enter(150, 3, 1, 1, JAVA, none), 30, 0), /* the last seen holds on */
+		at_stacks(enter(200, 4, 1, 1, JAVA, none), 40, 11),
+		at_stacks(own(EVENT_MONITOR_CONTENDED_EXIT, 300, 1, 1, none), 12, 0),
 		entered(310, 2, 1, none, 1, none),
 		entered(320, 3, 1, none, 2, none),
 		entered(330, 4, 1, none, 3, none),
@@ -91,9 +91,9 @@ static void the_chain_at_the_block_comes_first(void **state)
 static void pieces_wait_for_the_first_chain(void **state)
 {
 	const struct event events[] = {
-		at_places(enter(100, 2, 1, 1, JAVA, none), 20, 0),
+		at_stacks(enter(100, 2, 1, 1, JAVA, none), 20, 0),
 		enter(150, 3, 1, 1, JAVA, none),
-		at_places(own(EVENT_MONITOR_CONTENDED_EXIT, 300, 1, 1, none), 12, 0),
+		at_stacks(own(EVENT_MONITOR_CONTENDED_EXIT, 300, 1, 1, none), 12, 0),
 		entered(300, 2, 1, none, 1, none),
 		entered(400, 3, 1, none, 2, none),
 	};
@@ -118,7 +118,7 @@ static void a_state_is_not_cut(void **state)
 		owner_at(160, 3, 2, 13, STACK_SOURCE_SAMPLE), /* does not hold it */
 		owner_at(170, 1, 2, 14, STACK_SOURCE_NONE),
 		own(EVENT_MONITOR_NOTIFY, 200, 1, 1, none),
-		at_places(own(EVENT_MONITOR_WAIT_BEGIN, 300, 1, 1, none), 12, 0),
+		at_stacks(own(EVENT_MONITOR_WAIT_BEGIN, 300, 1, 1, none), 12, 0),
 		entered(300, 2, 1, none, 1, none),
 	};
 	struct contention *c = FEED(events);
@@ -137,19 +137,19 @@ static void every_blocking_shows_the_holder(void **state)
 		enter(100, 4, 6, 1, JAVA, none),
 		enter(100, 5, 7, 9, JAVA, none),
 		/* 1 parks on nothing: 1, 5 and 6 are held by it. */
-		at_places(park(200, 1, 0, 0, OWNER_SOURCE_UNKNOWN, none), 10, 0),
+		at_stacks(park(200, 1, 0, 0, OWNER_SOURCE_UNKNOWN, none), 10, 0),
 		parked(210, 1, 0, none, 0, none),
 		entered(300, 2, 1, none, 1, none),
 		entered(300, 3, 5, none, 1, none),
 		/* 1 waits in 6, so that 6 is released and the others are shown. */
 		enter(400, 2, 1, 1, JAVA, none),
-		at_places(own(EVENT_MONITOR_WAIT_BEGIN, 500, 1, 6, none), 11, 0),
+		at_stacks(own(EVENT_MONITOR_WAIT_BEGIN, 500, 1, 6, none), 11, 0),
 		entered(500, 4, 6, none, 1, none),
 		entered(500, 5, 7, none, 9, none),
 		entered(600, 2, 1, none, 1, none),
 		/* 1 blocks in 5, with 1 in its hands. */
 		enter(700, 2, 1, 1, JAVA, none),
-		at_places(enter(750, 1, 5, 3, JAVA, none), 12, 0),
+		at_stacks(enter(750, 1, 5, 3, JAVA, none), 12, 0),
 		entered(800, 2, 1, none, 1, none),
 		entered(800, 1, 5, none, 3, none),
 	};
@@ -174,14 +174,14 @@ static void an_exit_may_be_late(void **state)
 		enter(100, 3, 1, 1, JAVA, none),
 		enter(100, 4, 1, 1, JAVA, none),
 		entered(200, 2, 1, none, 1, none), /* 2 cannot wait for a chain any more */
-		at_places(own(EVENT_MONITOR_CONTENDED_EXIT, 210, 1, 1, none), 12, 0),
+		at_stacks(own(EVENT_MONITOR_CONTENDED_EXIT, 210, 1, 1, none), 12, 0),
 		entered(300, 3, 1, none, 2, none),
 		entered(400, 4, 1, none, 3, none), /* too late for the hold of 2 now */
-		at_places(own(EVENT_MONITOR_CONTENDED_EXIT, 410, 2, 1, none), 22, 0),
+		at_stacks(own(EVENT_MONITOR_CONTENDED_EXIT, 410, 2, 1, none), 22, 0),
 		enter(500, 2, 1, 1, JAVA, none),
 		enter(500, 3, 1, 1, JAVA, none),
 		enter(600, 4, 1, 0, OWNER_SOURCE_NONE, none), /* 1 has left */
-		at_places(own(EVENT_MONITOR_CONTENDED_EXIT, 610, 1, 1, none), 13, 0),
+		at_stacks(own(EVENT_MONITOR_CONTENDED_EXIT, 610, 1, 1, none), 13, 0),
 		entered(700, 2, 1, none, 1, none),
 		entered(700, 3, 1, none, 2, none),
 	};
@@ -203,15 +203,15 @@ static void an_exit_may_be_late(void **state)
 static void a_chain_lapses_with_the_last_waiter(void **state)
 {
 	const struct event events[] = {
-		at_places(park(100, 2, 1, 1, OWNER_SOURCE_EXCLUSIVE_OWNER, none), 0, 10),
+		at_stacks(park(100, 2, 1, 1, OWNER_SOURCE_EXCLUSIVE_OWNER, none), 0, 10),
 		parked(200, 2, 1, none, 1, none), /* a timeout: 1 goes on */
 		park(300, 2, 1, 1, OWNER_SOURCE_EXCLUSIVE_OWNER, none),
 		owner_at(310, 1, 3, 14, STACK_SOURCE_SWITCH), /* 3 is not blocked */
-		at_places(unpark(400, 1, 2, none), 12, 0),
+		at_stacks(unpark(400, 1, 2, none), 12, 0),
 		parked(410, 2, 1, none, 1, none),
 		/* 2 is taken for the holder by its claim. Nobody sees it, so that 7's is nobody's. */
 		park(500, 3, 1, 2, OWNER_SOURCE_EXCLUSIVE_OWNER, none),
-		at_places(unpark(600, 7, 3, none), 17, 0),
+		at_stacks(unpark(600, 7, 3, none), 17, 0),
 		parked(610, 3, 1, none, 2, none),
 	};
 	struct contention *c = FEED(events);
@@ -227,10 +227,10 @@ static void a_chain_lapses_with_the_last_waiter(void **state)
 static void owners_seen_show_their_chain(void **state)
 {
 	const struct event events[] = {
-		at_places(enter(100, 2, 1, 0, OWNER_SOURCE_UNRESOLVED, none), 20, 19),
-		at_places(owner_seen(150, 2, 1, 1, JAVA, none), 0, 0),
-		at_places(owner_seen(200, 2, 1, 1, JAVA, none), 0, 10),
-		at_places(owner_seen(250, 2, 1, 2, JAVA, none), 0, 21),
+		at_stacks(enter(100, 2, 1, 0, OWNER_SOURCE_UNRESOLVED, none), 20, 19),
+		at_stacks(owner_seen(150, 2, 1, 1, JAVA, none), 0, 0),
+		at_stacks(owner_seen(200, 2, 1, 1, JAVA, none), 0, 10),
+		at_stacks(owner_seen(250, 2, 1, 2, JAVA, none), 0, 21),
 		entered(300, 2, 1, none, 1, none),
 	};
 	struct contention *c = FEED(events);

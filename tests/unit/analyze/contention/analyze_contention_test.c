@@ -284,14 +284,14 @@ static void keeps_the_end_of_a_thread(void **state)
 	contention_free(c);
 }
 
-#define PLACES 40
+#define CHAINS 40
 #define LOCKS 9
 #define HOLDERS 7
 #define FIRST_HOLDER 100
 
 static struct {
 	uint64_t count, blocked_ns;
-} expected[LOCKS][PLACES][HOLDERS][PLACES];
+} expected[LOCKS][CHAINS][HOLDERS][CHAINS];
 
 static unsigned below(uint64_t *seed, unsigned n)
 {
@@ -299,8 +299,8 @@ static unsigned below(uint64_t *seed, unsigned n)
 	return (unsigned)(*seed >> 33) % n;
 }
 
-/* A thread that blocks anywhere, on any lock: more pairs of places than anybody remembers. */
-static void keeps_places_apart(void **state)
+/* A thread that blocks anywhere, on any lock: more pairs of chains than anybody remembers. */
+static void keeps_chains_apart(void **state)
 {
 	struct contention *c = contention_new(NULL);
 	uint64_t seed = 1, now = 1000;
@@ -310,18 +310,18 @@ static void keeps_places_apart(void **state)
 	(void)state;
 	assert_non_null(c);
 	for (unsigned i = 0; i < 20000; i++) {
-		unsigned lock = below(&seed, LOCKS), place = below(&seed, PLACES);
-		unsigned holder = below(&seed, HOLDERS), at = below(&seed, PLACES);
+		unsigned lock = below(&seed, LOCKS), chain = below(&seed, CHAINS);
+		unsigned holder = below(&seed, HOLDERS), at = below(&seed, CHAINS);
 		uint64_t ns = 1 + below(&seed, 50);
-		struct event e = at_places(enter(now, 2, 1 + lock, FIRST_HOLDER + holder,
+		struct event e = at_stacks(enter(now, 2, 1 + lock, FIRST_HOLDER + holder,
 						 OWNER_SOURCE_JAVA_THREAD, none),
-					   1 + place, 1 + at);
+					   1 + chain, 1 + at);
 
 		assert_int_equal(contention_add(c, &e), 0);
 		e = entered(now + ns, 2, 1 + lock, none, FIRST_HOLDER + holder, none);
 		assert_int_equal(contention_add(c, &e), 0);
-		expected[lock][place][holder][at].count++;
-		expected[lock][place][holder][at].blocked_ns += ns;
+		expected[lock][chain][holder][at].count++;
+		expected[lock][chain][holder][at].blocked_ns += ns;
 		now += ns;
 	}
 	assert_int_equal(contention_finish(c, now), 0);
@@ -359,7 +359,7 @@ int main(void)
 		cmocka_unit_test(refutes_claims),
 		cmocka_unit_test(marks_first_readers),
 		cmocka_unit_test(keeps_the_end_of_a_thread),
-		cmocka_unit_test(keeps_places_apart),
+		cmocka_unit_test(keeps_chains_apart),
 	};
 
 	return cmocka_run_group_tests_name("analyze_contention", tests, NULL, NULL);

@@ -42,7 +42,7 @@ struct sim_part {
 
 /* How the program and its recording are. */
 struct style {
-	bool folds;     /* some releases have a known place */
+	bool folds;     /* some releases have a known call site */
 	unsigned late;  /* events of enter and notify happen up to so many ns after their number */
 	unsigned loss;  /* one of so many events is lost; 0: none */
 	bool lose_all;  /* of all kinds, not only exits and begins */
@@ -68,7 +68,7 @@ static struct {
 	uint64_t resolved[EVENTS]; /* chain, by forward number */
 	struct sim_event {
 		struct event event;
-		uint64_t comes, place, stack;
+		uint64_t comes, index, stack;
 	} events[EVENTS];
 	unsigned event_count;
 } sim;
@@ -87,7 +87,7 @@ static void tell(struct event e)
 
 	assert_true(sim.event_count < EVENTS);
 	s->event = e;
-	s->place = sim.event_count++;
+	s->index = sim.event_count++;
 	s->comes = e.time_ns;
 	/* A log is read in the order of its times: a notify comes before the next wait() of its
 	 * target. */
@@ -486,7 +486,7 @@ static int by_coming(const void *a, const void *b)
 	const struct sim_event *x = a, *y = b;
 
 	return x->comes != y->comes ? (x->comes > y->comes) - (x->comes < y->comes)
-				    : (x->place > y->place) - (x->place < y->place);
+				    : (x->index > y->index) - (x->index < y->index);
 }
 
 static int feed(struct contention *c)

@@ -96,7 +96,7 @@ static void show(struct oracle *o, uint64_t lock, uint64_t thread, uint64_t stac
 			(struct shown){o->event, thread, stack, from};
 }
 
-/* The thread blocks, or waits, at a place: so it is there with all locks that it holds. */
+/* The thread blocks, or waits, in a call chain: so it is there with all locks that it holds. */
 static void show_blocked(struct oracle *o, const struct event *e)
 {
 	for (uint64_t lock = 1; lock <= LOCKS; lock++) {
@@ -332,7 +332,7 @@ struct sum {
 };
 
 /* By lock, waiter, its chain, holder, its chain; the holders that are no thread have the first and
- * the last place. */
+ * the last index. */
 static struct sum sums[LOCKS + 1][THREADS + 1][STACKS + 1][THREADS + 2][STACKS + 1];
 
 static unsigned holder_index(uint64_t holder)
@@ -556,24 +556,24 @@ static struct event random_event(struct times *threads, uint64_t *now)
 	time = below(40) ? *now : *now - lesser(*now, below(500));
 	switch (kind) {
 	case EVENT_MONITOR_CONTENDED_ENTER:
-		return at_places(enter(time, thread, lock, owner, source, owners), random_stack(),
+		return at_stacks(enter(time, thread, lock, owner, source, owners), random_stack(),
 				 random_stack());
 	case EVENT_MONITOR_CONTENDED_ENTERED:
 		return entered(time, thread, lock, own_times, owner, owners);
 	case EVENT_PARK_BEGIN:
-		return at_places(park(time, thread, below(8) ? lock : 0, owner, source, owners),
+		return at_stacks(park(time, thread, below(8) ? lock : 0, owner, source, owners),
 				 random_stack(), random_stack());
 	case EVENT_PARK_END:
 		return parked(time, thread, below(4) ? lock : 0, own_times, owner, owners);
 	case EVENT_MONITOR_OWNER_SEEN:
-		return at_places(owner_seen(time, thread, lock, owner, source, owners), 0,
+		return at_stacks(owner_seen(time, thread, lock, owner, source, owners), 0,
 				 random_stack());
 	case EVENT_OWNER_STACK:
 		return owner_at(time, thread, owner, random_stack(), below(STACK_SOURCE_COUNT + 1));
 	case EVENT_UNPARK:
-		return at_places(unpark(time, thread, owner, own_times), random_stack(), 0);
+		return at_stacks(unpark(time, thread, owner, own_times), random_stack(), 0);
 	default:
-		return at_places(own(kind, time, thread, lock, own_times), random_stack(), 0);
+		return at_stacks(own(kind, time, thread, lock, own_times), random_stack(), 0);
 	}
 }
 

@@ -74,7 +74,7 @@ static int analyze(struct analysis *a, const struct model *m)
 /* Blocked time of one waiter of one lock as it was found. */
 struct found {
 	uint64_t all, hand_over, unknown;
-	uint64_t by[MODEL_THREADS + 1], by_index[MODEL_THREADS + 1][CHAIN_PLACES];
+	uint64_t by[MODEL_THREADS + 1], by_index[MODEL_THREADS + 1][CHAIN_METHODS];
 	uint64_t by_reader[MODEL_THREADS + 1]; /* of by: one of several */
 	uint64_t count;
 };
@@ -141,7 +141,7 @@ static bool is_exact(const struct found *f, const struct model_truth *t, const s
 		if (e->owners && f->by[h] + slack_ns < held)
 			return false;
 		more += f->by[h] - (f->by[h] < held ? f->by[h] : held);
-		for (unsigned k = 0; k < CHAIN_PLACES; k++) {
+		for (unsigned k = 0; k < CHAIN_METHODS; k++) {
 			if (e->chains && f->by_index[h][k] + slack_ns < t->by[h][k])
 				return false;
 			if (f->by_index[h][k] > t->by[h][k] + read + t->open + slack_ns)

@@ -96,7 +96,7 @@ static void begins(struct park_case *c, uint64_t ns, uint32_t thread, uint64_t l
 	struct event e = park(ns, thread, lock, owner,
 			      owner ? OWNER_SOURCE_EXCLUSIVE_OWNER : OWNER_SOURCE_NONE, none);
 
-	add(c, at_places(e, chain_number(chain, 0), 0));
+	add(c, at_stacks(e, chain_number(chain, 0), 0));
 }
 
 static void begins_behind_readers(struct park_case *c, uint64_t ns, uint32_t thread, uint64_t first,
@@ -106,13 +106,13 @@ static void begins_behind_readers(struct park_case *c, uint64_t ns, uint32_t thr
 			      first ? OWNER_SOURCE_FIRST_READER : OWNER_SOURCE_UNKNOWN, none);
 
 	e.v[PARK_BEGIN_READERS].u = readers;
-	add(c, at_places(e, chain_number(chain, 0), 0));
+	add(c, at_stacks(e, chain_number(chain, 0), 0));
 }
 
 static uint64_t unparks(struct park_case *c, uint64_t ns, uint32_t thread, uint64_t target,
 			enum chain_kind chain)
 {
-	return add(c, at_places(unpark(ns, thread, target, none), chain_number(chain, 1), 0));
+	return add(c, at_stacks(unpark(ns, thread, target, none), chain_number(chain, 1), 0));
 }
 
 static void ends(struct park_case *c, uint64_t ns, uint32_t thread, uint64_t lock, uint64_t by)
@@ -130,7 +130,7 @@ static void finish(struct park_case *c, uint64_t ns)
 	assert_int_equal(timelines_finish(c->lines), 0);
 }
 
-/* All that a waiter is blocked on a lock, by one holder; of that, at the place of a chain. */
+/* All that a waiter is blocked on a lock, by one holder; of that, in one chain. */
 static uint64_t held(const struct park_case *c, uint64_t lock, uint64_t waiter, uint64_t holder)
 {
 	uint64_t ns = 0;
@@ -198,9 +198,9 @@ static void split(void **state)
 		park(100, 2, LOCK, 1, OWNER_SOURCE_EXCLUSIVE_OWNER, (struct times){1000, 10, 5});
 	uint64_t u;
 
-	add(c, at_places(e, chain_number(CHAIN_LOCK, 0), 0));
+	add(c, at_stacks(e, chain_number(CHAIN_LOCK, 0), 0));
 	e = unpark(300, 1, 2, (struct times){1120, 40, 25});
-	u = add(c, at_places(e, chain_number(CHAIN_UNLOCK, 1), 0));
+	u = add(c, at_stacks(e, chain_number(CHAIN_UNLOCK, 1), 0));
 	ends(c, 350, 2, LOCK, u);
 	finish(c, 1000);
 	assert_int_equal(cell_of(c, LOCK, 2, 1)->split.running_ns, 120);

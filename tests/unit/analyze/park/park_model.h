@@ -52,7 +52,7 @@ enum model_state {
 struct model_thread {
 	enum model_state state;
 	uint64_t next_ns; /* of its next step */
-	unsigned left, lock, place, spins, spun;
+	unsigned left, lock, method, spins, spun;
 	bool shared, timed, interruptible, interrupted, back; /* back: from await */
 	uint64_t deadline_ns, hold_ns;
 	bool waiting; /* has announced that it parks */
@@ -78,7 +78,7 @@ struct model_lock {
 struct model_truth {
 	uint64_t parked, open; /* open: the lock could change hands without an event */
 	uint64_t handed;       /* of open: released, and nobody came back or was seen with it */
-	uint64_t by[MODEL_THREADS + 1][CHAIN_PLACES]; /* not open, exclusively */
+	uint64_t by[MODEL_THREADS + 1][CHAIN_METHODS]; /* not open, exclusively */
 	uint64_t shared;                              /* not open, by readers */
 	uint64_t by_reader[MODEL_THREADS + 1];
 	unsigned count;
@@ -109,7 +109,7 @@ static inline bool model_stamped(const struct model *m, unsigned lock)
 /* Chains, events */
 
 static inline uint64_t model_chain(const struct model *m, unsigned lock, enum chain_kind kind,
-				   unsigned place)
+				   unsigned method)
 {
 	static const enum chain_kind stamped[CHAIN_KIND_COUNT] = {
 		[CHAIN_READ] = CHAIN_STAMPED_READ,
@@ -122,7 +122,7 @@ static inline uint64_t model_chain(const struct model *m, unsigned lock, enum ch
 
 	if (m->o.no_chains)
 		return 0;
-	return chain_number(model_stamped(m, lock) && stamped[kind] ? stamped[kind] : kind, place);
+	return chain_number(model_stamped(m, lock) && stamped[kind] ? stamped[kind] : kind, method);
 }
 
 static inline struct event *model_event(struct model *m, uint16_t id, unsigned thread)
@@ -154,7 +154,7 @@ static inline void model_park_begin(struct model *m, unsigned thread, unsigned b
 	e->v[PARK_BEGIN_LOCK].u = blocker;
 	e->v[PARK_BEGIN_SEQUENCE].u = m->sequence;
 	e->v[PARK_BEGIN_CPU_NS].u = t->cpu_ns;
-	e->v[PARK_BEGIN_STACK].u = model_chain(m, t->lock, kind, t->place);
+	e->v[PARK_BEGIN_STACK].u = model_chain(m, t->lock, kind, t->method);
 	t->parked = true;
 	t->unseen = m->count <= m->o.attach;
 	if (blocker == MODEL_CONDITION || model_stamped(m, t->lock))
@@ -214,7 +214,7 @@ static inline void model_unpark(struct model *m, unsigned thread, unsigned targe
 	e->v[UNPARK_TARGET].u = target;
 	e->v[UNPARK_SEQUENCE].u = m->sequence;
 	e->v[UNPARK_CPU_NS].u = m->threads[thread].cpu_ns;
-	e->v[UNPARK_STACK].u = model_chain(m, lock, kind, m->threads[thread].place);
+	e->v[UNPARK_STACK].u = model_chain(m, lock, kind, m->threads[thread].method);
 	if (m->threads[target].permit == MODEL_NO_PERMIT)
 		m->threads[target].permit = m->sequence;
 	model_wake(m, target);
@@ -311,7 +311,7 @@ static inline void model_begin(struct model *m, struct model_thread *t)
 	}
 	t->left--;
 	t->lock = 1 + model_below(m, m->o.share || !m->o.conditions ? MODEL_LOCKS : 1);
-	t->place = model_below(m, CHAIN_PLACES);
+	t->method = model_below(m, CHAIN_METHODS);
 	t->shared = m->o.share && t->lock > 1 && model_below(m, 2);
 	t->timed = m->o.give_up && !model_below(m, 3);
 	t->interruptible = m->o.give_up && !model_below(m, 3);
@@ -529,7 +529,7 @@ static inline void model_pass(struct model *m, uint64_t to)
 		if (model_open(m, t->lock))
 			truth->open += ns;
 		else if (l->writer)
-			truth->by[l->writer][m->threads[l->writer].place] += ns;
+			truth->by[l->writer][m->threads[l->writer].method] += ns;
 		else
 			truth->shared += ns;
 		for (unsigned k = 0; k < l->reader_count && !model_open(m, t->lock); k++)

@@ -32,14 +32,14 @@ enum chain_kind {
 	CHAIN_KIND_COUNT,
 };
 
-#define CHAIN_PLACES 2 /* methods of the program that use locks */
+#define CHAIN_METHODS 2 /* methods of the program that use locks */
 #define PARK_LOCKS "java.util.concurrent.locks."
 #define AQS PARK_LOCKS "AbstractQueuedSynchronizer"
 
 /* The chain of this kind in a method of the program, from 0. */
-static inline uint64_t chain_number(enum chain_kind kind, unsigned place)
+static inline uint64_t chain_number(enum chain_kind kind, unsigned method)
 {
-	return kind ? 1000 * (kind + 1ull) + 100 * place + 99 : 0;
+	return kind ? 1000 * (kind + 1ull) + 100 * method + 99 : 0;
 }
 
 struct frame_text {
@@ -151,19 +151,19 @@ static inline int names_frame(struct log_names *n, uint64_t id, uint64_t caller,
 }
 
 /* Numbers of the frames of a chain: its own and the next lower ones. */
-static inline int names_chain(struct log_names *n, enum chain_kind kind, unsigned place)
+static inline int names_chain(struct log_names *n, enum chain_kind kind, unsigned method)
 {
-	static const struct frame_text user[CHAIN_PLACES] = {{"demo.Table", "add"},
-							     {"demo.Table", "find"}};
+	static const struct frame_text user[CHAIN_METHODS] = {{"demo.Table", "add"},
+							      {"demo.Table", "find"}};
 	const struct frame_text *frames = chain_frames[kind];
-	uint64_t number = chain_number(kind, place), id;
+	uint64_t number = chain_number(kind, method), id;
 	unsigned count = 0;
 	int err = 0;
 
 	while (count < CHAIN_FRAMES && frames[count].method)
 		count++;
 	id = number - count;
-	err = names_method(n, id, &user[place]);
+	err = names_method(n, id, &user[method]);
 	if (!err)
 		err = names_frame(n, id, 0, id);
 	for (unsigned i = count; i > 0 && !err; i--) {
@@ -197,8 +197,8 @@ static inline int names_chains(struct log_names *n)
 	int err = 0;
 
 	for (enum chain_kind kind = CHAIN_NONE + 1; kind < CHAIN_KIND_COUNT; kind++) {
-		for (unsigned place = 0; place < CHAIN_PLACES && !err; place++)
-			err = names_chain(n, kind, place);
+		for (unsigned method = 0; method < CHAIN_METHODS && !err; method++)
+			err = names_chain(n, kind, method);
 	}
 	return err;
 }

@@ -128,7 +128,7 @@ static void of_several_the_last_before_the_call_is_taken(void **state)
 	assert_int_equal(ret, a);
 }
 
-static void callers_at_other_places_are_others(void **state)
+static void callers_at_other_bytecodes_are_others(void **state)
 {
 	uint32_t first = scope(0, 1, 5, false), second = scope(0, 1, 6, false), ret;
 	uint32_t a = scope(first, 2, 8, true), b = scope(second, 2, 8, true);
@@ -200,7 +200,7 @@ int main(void)
 		TEST(what_is_inlined_within_the_lock_is_left_out),
 		TEST(bytecode_indices_of_one_method_are_one),
 		TEST(of_several_the_last_before_the_call_is_taken),
-		TEST(callers_at_other_places_are_others),
+		TEST(callers_at_other_bytecodes_are_others),
 		TEST(nothing_that_locks_and_nonsense),
 		TEST(what_is_too_large_or_unreadable_is_refused),
 		TEST(memory_may_run_out),

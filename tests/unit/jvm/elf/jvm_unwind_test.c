@@ -195,7 +195,7 @@ static const struct row {
 	{PROGRAM(DW_CFA_expression, 6, 2, DW_OP_plus_uconst, 24),
 	 0,
 	 {false, true, 8, 24, false, -8}},
-	/* lost; a value, not a place; in a register; anywhere */
+	/* lost; a value, not an address; in a register; anywhere */
 	{PROGRAM(DW_CFA_undefined, 6), -ENOTSUP, {0}},
 	{PROGRAM(DW_CFA_val_offset, 6, 2), -ENOTSUP, {0}},
 	{PROGRAM(DW_CFA_register, 6, 3), -ENOTSUP, {0}},

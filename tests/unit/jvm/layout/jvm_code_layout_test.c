@@ -71,7 +71,7 @@ static void each_field_is_needed_as_it_is(void **state)
 		if (strcmp(f[n].name, "_stack_traversal_mark"))
 			refused(f);
 	}
-	/* JDK 21: wider, at another place. */
+	/* JDK 21: wider, at another offset. */
 	memcpy(f, code_fields_17, sizeof(f));
 	for (size_t n = 0; n < CODE_FIELDS - 1; n++) {
 		if (strcmp(f[n].type, "ConstMethod") || strcmp(f[n].name, "_flags"))
