@@ -11,7 +11,7 @@ events.json is for programs that read logs: each event has all of its fields, in
 an event names groups of counters ("counters": {"thread": "states", "owner": "counters"}), whose fields are made here.
 
 All of them fail if something changes that is in events.lock.json: logs have it. Counters of groups have the
-places that they have there; counters that are new in a group come last.
+indexes that they have there; counters that are new in a group come last.
 """
 import argparse
 import json
@@ -121,7 +121,7 @@ def counter_fields(schema, event):
 
 
 def expand_counters(schema, locked):
-    """What an event says of groups becomes fields: at their places in the lock, new ones at the end."""
+    """What an event says of groups becomes fields: at their indexes in the lock, new ones at the end."""
     for event in schema["events"]:
         known = [text.partition(":")[0] for text in locked["events"].get(str(event["id"]), [""])[1:]]
         made = {f["name"]: f for f in counter_fields(schema, event)}
@@ -264,9 +264,9 @@ def c_counter_fields(schema):
     out = ["const uint8_t schema_counter_field[SCHEMA_ID_MAX + 1][COUNTERS_OF_COUNT][COUNTER_COUNT] = {"]
     for event in schema["events"]:
         for of in dict.fromkeys(f["of"] for f in event["fields"] if f["type"] == "counter"):
-            places = [f"[{f'COUNTER_{counter_of(f)}'.upper()}] = {n + 1}" for n, f in enumerate(event["fields"])
+            indexes = [f"[{f'COUNTER_{counter_of(f)}'.upper()}] = {n + 1}" for n, f in enumerate(event["fields"])
                       if f["type"] == "counter" and f["of"] == of]
-            out.append(f"\t[EVENT_{event['name'].upper()}][COUNTERS_OF_{of.upper()}] = {{{', '.join(places)}}},")
+            out.append(f"\t[EVENT_{event['name'].upper()}][COUNTERS_OF_{of.upper()}] = {{{', '.join(indexes)}}},")
     return out + ["};"]
 
 

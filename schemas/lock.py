@@ -27,10 +27,10 @@ def of_schema(schema):
 def differences(locked, now):
     """What of the lock is not there any more, or elsewhere: a sentence each."""
     for name, values in locked["enums"].items():
-        for place, value in enumerate(values):
-            here = now["enums"].get(name, [])[place:place + 1]
+        for index, value in enumerate(values):
+            here = now["enums"].get(name, [])[index:index + 1]
             if here != [value]:
-                yield f"value {place} of enum {name} is {value} in logs, and now {here[0] if here else 'gone'}"
+                yield f"value {index} of enum {name} is {value} in logs, and now {here[0] if here else 'gone'}"
     for number, (name, *fields) in locked["events"].items():
         if number not in now["events"]:
             yield f"event {number}, {name}, is in logs, and now gone"
@@ -39,10 +39,10 @@ def differences(locked, now):
         if name_now != name:
             yield f"event {number} is {name} in logs, and now {name_now}: ids are not used again"
             continue
-        for place, field in enumerate(fields):
-            here = fields_now[place:place + 1]
+        for index, field in enumerate(fields):
+            here = fields_now[index:index + 1]
             if here != [field]:
-                yield f"field {place} of {name} is '{field}' in logs, and now '{here[0] if here else 'gone'}'"
+                yield f"field {index} of {name} is '{field}' in logs, and now '{here[0] if here else 'gone'}'"
 
 
 def load(path):
