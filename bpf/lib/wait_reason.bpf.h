@@ -131,7 +131,7 @@ static __always_inline __u32 os_state_read(struct thread_state *t, struct wait_s
  */
 SUBPROGRAM __u32 status_read(struct thread_state *t, struct thread_wait *w, struct wait_scratch *s)
 {
-	__u64 begin = bpf_ktime_get_ns(), stamp = gc_stamp();
+	__u64 begin = gc_since(), stamp = gc_stamp();
 	__u32 status;
 	__s32 last;
 
@@ -149,7 +149,7 @@ SUBPROGRAM __u32 status_read(struct thread_state *t, struct thread_wait *w, stru
 	if (!w->java.oop || words_read(s, w->java.oop, last))
 		return 0;
 	status = status_in(s->words);
-	w->java.moving = stamp & 1 || bpf_ktime_get_ns() - begin >= GC_SHORTEST_NS;
+	w->java.moving = stamp & 1 || gc_had_time(begin);
 	return status;
 }
 

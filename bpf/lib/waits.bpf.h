@@ -147,10 +147,11 @@ SUBPROGRAM int wait_blocker_look(struct blocker *ret)
 }
 
 /* What is known of the blocker; nothing if a collection may have moved it. */
-static __always_inline void blocker_find(struct thread_wait *w, struct blocker *ret)
+static __always_inline void blocker_find(struct thread_state *t, struct thread_wait *w,
+					 struct blocker *ret)
 {
 	struct wait_scratch *s = scratch_get();
-	__u64 begin = bpf_ktime_get_ns();
+	__u64 begin = gc_since();
 
 	ret->object = s ? blocker_in(s) : 0;
 	if (layout.stops_to_move && !w->java.moved && !w->java.moving &&
@@ -168,12 +169,14 @@ static __always_inline void blocker_find(struct thread_wait *w, struct blocker *
 	} else {
 		wait_blocker_look(ret);
 	}
-	if (!w->java.moving && gc_still(begin))
+	if (!w->java.moving && gc_still(w->java.stamp, begin))
 		return;
-	if (!w->java.moving) { /* likewise */
-		begin = bpf_ktime_get_ns();
+	if (!w->java.moving && s) { /* likewise */
+		begin = gc_since();
+		status_read(t, w, s);
+		ret->object = blocker_in(s);
 		wait_blocker_look(ret);
-		if (gc_still(begin))
+		if (!w->java.moving && gc_still(w->java.stamp, begin))
 			return;
 	}
 	*ret = (struct blocker){.owner_source = WIRE_OWNER_UNKNOWN};
@@ -186,7 +189,7 @@ SUBPROGRAM int park_look(struct thread_state *t, struct thread_wait *w)
 
 	if (!t || !w)
 		return -1;
-	blocker_find(w, &b);
+	blocker_find(t, w, &b);
 	w->on.class_epoch = class_epoch;
 	w->on.flags = b.flags;
 	w->owner.readers = b.readers;
