@@ -159,6 +159,8 @@ SUBPROGRAM int wait_reason(struct thread_state *t)
 	struct thread_wait *w = t ? wait_of(t) : 0;
 	struct wait_scratch *s = scratch_get();
 	__u32 status;
+	__u64 begin;
+	int parked;
 
 	if (!w || !s)
 		return WIRE_BLOCKED_OTHER;
@@ -168,8 +170,12 @@ SUBPROGRAM int wait_reason(struct thread_state *t)
 	case OS_OBJECT_WAIT:
 		return WIRE_BLOCKED_WAIT;
 	case OS_CONDVAR_WAIT:
+		begin = gc_since();
 		status = status_read(t, w, s);
-		if (w->java.moving) /* the CPU may have been taken away meanwhile: once more */
+		parked = status == STATUS_PARKED || status == STATUS_PARKED_TIMED;
+		/* The CPU may have been taken away meanwhile, for a whole collection: once more.
+		 * (Of what is parked, blocker_find() sees to that.) */
+		if (w->java.moving || (!parked && !gc_still(w->java.stamp, begin)))
 			status = status_read(t, w, s);
 		return status == STATUS_PARKED || status == STATUS_PARKED_TIMED ? WIRE_BLOCKED_PARK
 		       : status == STATUS_SLEEPING                              ? WIRE_BLOCKED_SLEEP

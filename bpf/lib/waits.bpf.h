@@ -164,14 +164,12 @@ static __always_inline void blocker_find(struct thread_state *t, struct thread_w
 		if (ret->flags & WIRE_CLASS_AOS)
 			ret->owner = blocker_owner(ret->object, ret->flags, &ret->owner_source,
 						   &ret->readers);
-		else
-			return; /* nothing was read now */
 	} else {
 		wait_blocker_look(ret);
 	}
 	if (!w->java.moving && gc_still(w->java.stamp, begin))
 		return;
-	if (!w->java.moving && s) { /* likewise */
+	if (!w->java.moving && s) { /* as in wait_reason() */
 		begin = gc_since();
 		status_read(t, w, s);
 		ret->object = blocker_in(s);

@@ -539,10 +539,12 @@ int BPF_PROG(sched_process_exit, struct task_struct *task)
  * A thread that was on a CPU when find_threads() looked may have left it before sched_switch()
  * could find it here: it would be taken to run until its next switch. A task's on_cpu is 0 only
  * after the tracepoint of the switch away from it, and time.seq is 0 until a switch is counted.
+ * on_cpu must not be read before the thread's number can be seen elsewhere: a compare-and-swap
+ * orders the two on x86, too, as BARRIER() does not.
  */
 static __always_inline void left_unseen(struct thread_state *t, struct task_struct *task)
 {
-	BARRIER();
+	__sync_val_compare_and_swap(&t->tid, 0, 0);
 	if (t->time.run != RUN_RUNNING || *(volatile int *)&task->on_cpu || t->time.seq)
 		return;
 	write_begin(t);
