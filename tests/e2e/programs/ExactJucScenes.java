@@ -32,8 +32,9 @@ final class ExactJucScenes {
         all.put("readers", ExactJucScenes::readers);
         all.put("permit_before", ExactJucScenes::permitBefore);
         all.put("latch", ExactJucScenes::latch);
-        all.put("condition", s -> condition(s, false));
-        all.put("condition_all", s -> condition(s, true));
+        all.put("condition", s -> condition(s, false, false));
+        all.put("condition_all", s -> condition(s, true, false));
+        all.put("condition_behind", s -> condition(s, true, true));
         all.put("park", ExactJucScenes::park);
     }
 
@@ -131,8 +132,11 @@ final class ExactJucScenes {
         s.finish();
     }
 
-    /** Those that await release the lock to one that is blocked, are signalled, and go for it again. */
-    private static void condition(ExactStage s, boolean all) {
+    /**
+     * Those that await are signalled, and go for the lock again; somebody else is blocked on it before that, or behind
+     * them: then he is the only one of whom it is known which lock it is, when they all have handed it on.
+     */
+    private static void condition(ExactStage s, boolean all, boolean behind) {
         ExactLock lock = ExactLock.reentrant(false);
         ExactLock condition = ExactLock.condition(lock);
         int count = all ? 3 : 1;
@@ -149,11 +153,14 @@ final class ExactJucScenes {
         ExactAct signal = ExactScenes.act(all ? ExactOps.Op.SIGNAL_ALL : ExactOps.Op.SIGNAL, 4, lock);
         signal.condition = condition;
         signal.hold = s.units(1);
-        signal.holdAgain = s.units(2);
+        signal.holdAgain = s.units(behind ? 4 : 2);
         for (ExactAct w : waiters) {
             w.mayReturn = true;
         }
         s.giveInside(4, signal);
+        if (behind) {
+            s.pass(2);
+        }
         ExactAct blocked = ExactScenes.act(ExactOps.Op.LOCK, 5, lock);
         blocked.hold = s.units(1);
         s.giveBlocked(5, blocked);

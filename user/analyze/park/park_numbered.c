@@ -13,7 +13,7 @@
  * release of the lock, for those that wait for the lock itself: it counts for them once it is known
  * which lock the condition belongs to. That is seen when await() fails to get the lock back at once
  * and parks on it, when await() releases the lock to somebody, and when a thread back from await()
- * releases a lock that the one that unparked it was known to hold.
+ * releases a lock that the one that unparked it was known to hold, or got from such a one.
  * - everything else of java.util.concurrent (semaphores, latches, queues, futures): nobody holds
  * it. The one that ended the wait is named, as that: with a semaphore or a latch the one whose
  * release set off the wake-ups that led to this one.
@@ -157,6 +157,9 @@ static int on_unpark(struct park_numbered *p, const struct event *e)
 	if (err)
 		return err;
 	by->await_released = INDEX_NONE;
+	if (by->came.known && u.chain.unpark <= UNPARK_RELEASE)
+		p->hand_overs[p->hand_over_count++ % HAND_OVERS_MAX] =
+			(struct hand_over){by->thread, by->came};
 	if (target->parked &&
 	    (!target->by.sequence || target->by.chain.unpark > UNPARK_RELEASE_SHARED))
 		err = park_unpark_notify(p, target, &u, e, by);
@@ -171,16 +174,23 @@ static int on_unpark(struct park_numbered *p, const struct event *e)
 }
 
 /* What park begin tells about conditions. */
-static void condition_learn(struct park_numbered *p, struct parker *t, bool awaits)
+static int condition_learn(struct park_numbered *p, struct parker *t, bool awaits)
 {
 	struct park_target *b = &p->blockers[t->blocker];
+	bool handed_over;
+	int err = 0;
 
 	if (b->family == PARK_FAMILY_CONDITION && t->await_released != INDEX_NONE)
 		b->condition_of = t->await_released;
-	if (blocker_is_lock(b) && awaits && t->came.known && t->came.condition != INDEX_NONE)
+	if (blocker_is_lock(b) && awaits && t->came.known && t->came.condition != INDEX_NONE) {
 		p->blockers[t->came.condition].condition_of = t->blocker;
+		err = park_release_late(p, t, t->blocker, &handed_over);
+		if (!err && handed_over)
+			err = park_lock_outcome(&b->lock, t->thread, OUTCOME_TRIED);
+	}
 	t->await_released = INDEX_NONE;
 	t->came.known = false;
+	return err;
 }
 
 static int begin_lock(struct park_numbered *p, struct parker *t, const struct event *e,
@@ -221,6 +231,7 @@ static int begin(struct park_numbered *p, struct parker *t, const struct event *
 	struct park_target *b = &p->blockers[t->blocker];
 	struct held held = park_held_seen(e);
 	struct blocked who;
+	int err;
 
 	t->owner = held.thread;
 	if (!blocker_is_lock(b) && b->family != PARK_FAMILY_CONDITION &&
@@ -228,7 +239,9 @@ static int begin(struct park_numbered *p, struct parker *t, const struct event *
 		b->family = PARK_FAMILY_OWNED;
 	t->in_lock = blocker_is_lock(b);
 	t->mode = b->family == PARK_FAMILY_READ_WRITE ? mode : PARK_EXCLUSIVE;
-	condition_learn(p, t, awaits);
+	err = condition_learn(p, t, awaits);
+	if (err)
+		return err;
 	if (!t->in_lock)
 		return begin_wait(p, b);
 	who = blocked_of(t);
@@ -330,6 +343,18 @@ static void came_back(struct parker *t, const struct event *e, uint32_t conditio
 	t->came = (struct came){true, condition, t->by, e->v[PARK_END_SEQUENCE].u, e->time_ns};
 }
 
+/* Unparked on a condition: it goes for the condition's lock. */
+static int end_condition(struct park_numbered *p, struct parker *t, const struct event *e,
+			 uint32_t condition)
+{
+	uint32_t lock = p->blockers[condition].condition_of;
+
+	if (lock != INDEX_NONE)
+		return want(p, t, e, lock, true);
+	came_back(t, e, condition);
+	return 0;
+}
+
 /* Its begin is not in the log. */
 static int end_alone(struct park_numbered *p, struct parker *t, const struct event *e,
 		     bool unparked)
@@ -349,9 +374,11 @@ static int end_alone(struct park_numbered *p, struct parker *t, const struct eve
 	if (err)
 		return err;
 	timeline_counts(line)->begin_missing++;
+	t->mode = PARK_EXCLUSIVE;
+	if (p->blockers[index].family == PARK_FAMILY_CONDITION && unparked)
+		return end_condition(p, t, e, index);
 	if (!blocker_is_lock(&p->blockers[index]))
 		return 0;
-	t->mode = PARK_EXCLUSIVE;
 	err = park_permit_used(p, t, index);
 	return err ? err : want(p, t, e, index, unparked);
 }
@@ -367,10 +394,7 @@ static int end_known(struct park_numbered *p, struct parker *t, const struct eve
 		return want(p, t, e, t->blocker, unparked);
 	if (err || b->family != PARK_FAMILY_CONDITION || !unparked)
 		return err;
-	if (b->condition_of != INDEX_NONE)
-		return want(p, t, e, b->condition_of, true);
-	came_back(t, e, t->blocker);
-	return 0;
+	return end_condition(p, t, e, t->blocker);
 }
 
 static int on_end(struct park_numbered *p, const struct event *e)

@@ -67,24 +67,60 @@ static int release(struct park_numbered *p, uint32_t index, const struct unpark 
 	return park_lock_release(&b->lock, u->sequence, u->ns, &held, target, true);
 }
 
-/*
- * A thread that came back from park, nobody knows on which lock, has released this one. If its last
- * known owner is the one that had unparked the thread, then that was a release of this lock.
- */
-static int release_late(struct park_numbered *p, const struct parker *t, uint32_t lock)
+/* How the one came back that has woken a thread that came back like this; NULL: not known. */
+static const struct hand_over *hand_over_before(const struct park_numbered *p, const struct came *c)
 {
-	const struct came *c = &t->came;
+	uint64_t n = p->hand_over_count, oldest = n > HAND_OVERS_MAX ? n - HAND_OVERS_MAX : 0;
+
+	while (n-- > oldest) {
+		const struct hand_over *h = &p->hand_overs[n % HAND_OVERS_MAX];
+
+		if (h->thread == c->by.thread && h->came.sequence < c->by.sequence)
+			return h;
+	}
+	return NULL;
+}
+
+/* What woke the thread was a release of the lock. */
+static int hand_over(struct park_numbered *p, uint64_t thread, const struct came *c, uint32_t lock)
+{
 	int err;
 
-	if (!c->known || !c->by.sequence || c->by.thread == t->thread ||
-	    !is_last_owner(&p->blockers[lock], &c->by))
-		return 0;
 	if (c->condition != INDEX_NONE)
 		p->blockers[c->condition].condition_of = lock;
-	err = release(p, lock, &c->by, t->thread);
+	err = release(p, lock, &c->by, thread);
 	return err ? err
-		   : park_lock_woken(&p->blockers[lock].lock, c->sequence, c->ns, t->thread,
+		   : park_lock_woken(&p->blockers[lock].lock, c->sequence, c->ns, thread,
 				     PARK_EXCLUSIVE, true);
+}
+
+/*
+ * If the lock's last known owner is the one that had unparked the thread, then that was a release
+ * of this lock; or if it is the one that had unparked that one, and so on: threads that signalAll()
+ * has moved to the lock's queue hand it to each other.
+ */
+int park_release_late(struct park_numbered *p, const struct parker *t, uint32_t lock, bool *ret)
+{
+	const struct hand_over *others[HAND_OVERS_MAX];
+	const struct came *c = &t->came;
+	uint32_t count = 0;
+	int err = 0;
+
+	*ret = false;
+	if (!c->known || !c->by.sequence || c->by.thread == t->thread)
+		return 0;
+	while (!is_last_owner(&p->blockers[lock], &c->by)) {
+		const struct hand_over *h = hand_over_before(p, c);
+
+		if (!h || count == HAND_OVERS_MAX)
+			return 0;
+		others[count++] = h;
+		c = &h->came;
+	}
+	*ret = true;
+	while (count-- && !err)
+		err = hand_over(p, others[count]->thread, &others[count]->came, lock);
+	return err ? err : hand_over(p, t->thread, &t->came, lock);
 }
 
 /* An unpark of a thread that is parked on a lock. */
@@ -94,6 +130,7 @@ static int unpark_lock(struct park_numbered *p, uint32_t index, const struct unp
 	struct park_target *b = &p->blockers[index];
 	struct counters its;
 	struct held held;
+	bool handed_over;
 	int err = 0;
 
 	if (u->chain.unpark == UNPARK_PASS_ON && b->family == PARK_FAMILY_READ_WRITE) {
@@ -105,7 +142,7 @@ static int unpark_lock(struct park_numbered *p, uint32_t index, const struct unp
 	if (!is_release(b, u))
 		return 0;
 	its = counters_own(e);
-	err = release_late(p, by, index);
+	err = park_release_late(p, by, index, &handed_over);
 	if (!err)
 		err = park_lock_see(&p->blockers[index].lock, u->ns, u->thread, &its);
 	return err ? err : release(p, index, u, target);

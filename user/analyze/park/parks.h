@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyze/park/park_came.h"
 #include "analyze/park/park_family.h"
 #include "analyze/park/park_lock.h"
 #include "analyze/park/park_wait.h"
@@ -12,23 +13,9 @@
 
 struct log_names;
 
-/* An unpark; sequence 0: none. */
-struct unpark {
-	uint64_t sequence, ns, thread, stack;
-	struct park_chain chain;
-};
-
 /* Whose release it was that has set off a chain of wake-ups. */
 struct cause {
 	uint64_t lock, thread, stack, ns;
-};
-
-/* A thread has come back from park, and it is not known from which lock it may have got then. */
-struct came {
-	bool known;
-	uint32_t condition; /* on which it was parked; INDEX_NONE: not known either */
-	struct unpark by;
-	uint64_t sequence, ns;
 };
 
 struct parker {
@@ -83,6 +70,8 @@ struct park_numbered {
 	uint32_t gaps;
 	struct late *late;
 	uint32_t late_count, late_capacity;
+	struct hand_over hand_overs[HAND_OVERS_MAX]; /* a ring: index by hand_over_count */
+	uint64_t hand_over_count;
 };
 
 static inline bool blocker_is_lock(const struct park_target *b)
@@ -107,6 +96,10 @@ struct held park_held_seen(const struct event *e);
 /* An unpark of a thread that is parked, as far as it is about a lock. e is its event. */
 int park_unpark_notify(struct park_numbered *p, const struct parker *target, const struct unpark *u,
 		       const struct event *e, struct parker *by);
+/* A thread that came back from a condition cannot have had this lock but by what woke it, as far as
+ * that is known to have come from the lock's owner: releases of the past, which count now. ret: it
+ * is so. */
+int park_release_late(struct park_numbered *p, const struct parker *t, uint32_t lock, bool *ret);
 /* The thread begins to park on this lock with a permit: that may have come from a release of it. */
 int park_permit_use(struct park_numbered *p, const struct parker *t, uint32_t index,
 		    const struct held *seen);

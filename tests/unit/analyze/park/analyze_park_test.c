@@ -600,6 +600,62 @@ static void condition_by_return(void **state)
 	assert_int_equal(held(c, LOCK, 4, 2), 150);
 }
 
+/*
+ * signalAll() has moved 2 and 3 to the lock's queue, and 4 came behind them: they hand the lock to
+ * each other, and only the last one's release tells which lock that was. 2 may have begun to wait
+ * before the log does, and then nobody can say on what it was parked.
+ */
+static void hand_overs(struct park_case *c, bool attached)
+{
+	uint64_t u;
+
+	if (!attached)
+		begins(c, 10, 2, CONDITION, 0, CHAIN_AWAIT);
+	begins(c, 20, 3, CONDITION, 0, CHAIN_AWAIT);
+	begins(c, 100, 4, LOCK, 1, CHAIN_LOCK);
+	u = unparks(c, 300, 1, 2, CHAIN_UNLOCK);
+	ends(c, 350, 2, attached ? 0 : CONDITION, u);
+	u = unparks(c, 500, 2, 3, CHAIN_UNLOCK);
+	ends(c, 520, 3, CONDITION, u);
+	u = unparks(c, 700, 3, 4, CHAIN_UNLOCK);
+	ends(c, 710, 4, LOCK, u);
+	finish(c, 1000);
+	assert_int_equal(held(c, LOCK, 4, 1), 200);
+	assert_int_equal(held(c, LOCK, 4, 2), 150);
+	assert_int_equal(held(c, LOCK, 4, 3), 180);
+	assert_int_equal(held(c, LOCK, 4, HOLDER_HAND_OVER), 50 + 20 + 10);
+}
+
+static void condition_by_hand_overs(void **state)
+{
+	hand_overs(*state, false);
+}
+
+static void condition_by_hand_overs_attached(void **state)
+{
+	hand_overs(*state, true);
+}
+
+/* The first of a chain of releases was somebody's who was not known to have the lock. */
+static void hand_overs_of_another(void **state)
+{
+	struct park_case *c = *state;
+	uint64_t u;
+
+	begins(c, 10, 2, CONDITION, 0, CHAIN_AWAIT);
+	begins(c, 20, 3, CONDITION, 0, CHAIN_AWAIT);
+	begins(c, 100, 4, LOCK, 1, CHAIN_LOCK);
+	u = unparks(c, 300, 9, 2, CHAIN_UNLOCK);
+	ends(c, 350, 2, CONDITION, u);
+	u = unparks(c, 500, 2, 3, CHAIN_UNLOCK);
+	ends(c, 520, 3, CONDITION, u);
+	u = unparks(c, 700, 3, 4, CHAIN_UNLOCK);
+	ends(c, 710, 4, LOCK, u);
+	finish(c, 1000);
+	assert_int_equal(held(c, LOCK, 4, 2), 0);
+	assert_int_equal(held(c, LOCK, 4, 1) + held(c, LOCK, 4, 3), 600);
+}
+
 /* Another lock's condition does not release this one. */
 static void other_condition(void **state)
 {
@@ -679,6 +735,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(condition_by_await, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(condition_by_release, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(condition_by_return, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(condition_by_hand_overs, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(condition_by_hand_overs_attached, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(hand_overs_of_another, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(other_condition, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(attached, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(clocks_differ, set_up, tear_down),
