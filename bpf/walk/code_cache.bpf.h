@@ -1,6 +1,7 @@
 /* bpf/walk/code_cache.bpf.h: what a pc in the code cache belongs to. */
 #pragma once
 
+#include "bpf/walk/segments.bpf.h"
 #include "bpf/walk/walk.bpf.h"
 
 struct hs_hop {
@@ -172,6 +173,7 @@ struct walk_slot {
 	struct hs_walk walk;
 	struct hs_start start;
 	struct hs_code code; /* being learnt */
+	struct hs_segments segments;
 };
 
 struct {

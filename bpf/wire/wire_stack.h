@@ -57,6 +57,8 @@ struct wire_stack {
 	__u32 count;
 	__u32 class_epoch;                         /* of class unloading, at the walk */
 	__u32 result;                              /* enum wire_walk */
+	__u32 rest; /* the id of the chain of the callers of the last frame; 0: see result */
+	__u32 pad;
 	struct wire_frame frames[WIRE_FRAMES_MAX]; /* innermost first; count of them are sent */
 };
 

@@ -126,12 +126,10 @@ class Profile(ProfileTest):
         """Needs a quiet machine: time that is stolen, or that another thread takes, moves the clock against the program."""
         self.assertGreater(max(self.early("--sample=1ms,jitter=off")[0] for _ in range(2)), 3.5)
 
-    def test_a_deep_stack_often(self):
+    def check_deep(self, *options):
         """What is below the interrupted frame is the same each time, and is not walked each time: else a walk of so many
         frames would soon be refused (too_often)."""
-        # Compiled from the first call on: interpreted, so many frames have more words than are remembered.
-        vm = self.java("Hot", "deep", 2, 450, options=["-Xcomp", *(f"-XX:CompileCommand={c}" for c in (
-            "quiet", "compileonly,Hot::*", "dontinline,Hot::down"))])
+        vm = self.java("Hot", "deep", 2, 450, options=options)
         recorder = self.record(vm, "--sample=100us")
         vm.ask("go", deadline_s=60)
         log = recorder.stop()
@@ -142,6 +140,14 @@ class Profile(ProfileTest):
         self.assertGreater(samples.results["complete"], 0.95 * len(samples.list))
         deep = sum(len(chain) > 450 for _, chain, e in samples.list if e["result"] == "complete")
         self.assertGreater(deep, 0.9 * samples.results["complete"])
+
+    def test_a_deep_stack_often(self):
+        self.check_deep("-Xcomp", *(f"-XX:CompileCommand={c}" for c in (
+            "quiet", "compileonly,Hot::*", "dontinline,Hot::down")))
+
+    def test_a_deep_stack_often_interpreted(self):
+        """Five words of each frame, in 45 KB of stack."""
+        self.check_deep("-Xint")
 
     def test_a_clock_runs_with_its_thread_only(self):
         """The main thread waits all the time, and is not sampled; nor is any thread while the JVM is idle."""

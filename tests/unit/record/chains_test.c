@@ -129,6 +129,55 @@ static void how_a_walk_ended_stands_at_the_outer_end(void **state)
 	log_names_free(n);
 }
 
+static void goes_on(struct fixture *f, uint32_t id, uint32_t count, uint32_t rest)
+{
+	f->r.rest = rest;
+	add(f, id, count, WIRE_WALK_COMPLETE);
+	f->r.rest = 0;
+}
+
+/* A chain of three frames that are the same, of which add() makes one. */
+static uint32_t three_of_one(struct fixture *f, uint32_t id)
+{
+	f->r.id = id;
+	f->r.count = 3;
+	f->r.result = WIRE_WALK_COMPLETE;
+	for (uint32_t i = 0; i < 3; i++)
+		f->r.frames[i] = (struct wire_frame){.code = 0x1000};
+	assert_true(chains_add(f->chains, &f->r, size_of(3)));
+	return chains_number(f->chains, id);
+}
+
+/* What was walked in parts is the same chain as what was walked as a whole. */
+static void a_chain_goes_on_with_another(void **state)
+{
+	struct fixture *f = *state;
+	const struct log_stack *s;
+	struct log_names *n;
+	uint32_t cut, lost;
+
+	add(f, 2, 1, WIRE_WALK_COMPLETE);
+	goes_on(f, 3, 1, 2);
+	goes_on(f, 4, 1, 3);
+	assert_int_equal(chains_number(f->chains, 4), three_of_one(f, 1));
+	add(f, 5, 1, WIRE_WALK_CUT);
+	goes_on(f, 6, 1, 5);
+	goes_on(f, 7, 0, 2); /* no frames of its own */
+	assert_int_equal(chains_number(f->chains, 7), chains_number(f->chains, 2));
+	goes_on(f, 8, 1, 77); /* which never came */
+	goes_on(f, 9, 1, 9);
+	cut = chains_number(f->chains, 6);
+	lost = chains_number(f->chains, 8);
+	assert_int_equal(chains_number(f->chains, 9), lost);
+	n = names_log_read(&f->log);
+	s = log_names_stack(n, log_names_stack(n, log_names_stack(n, cut)->caller)->caller);
+	assert_int_equal(s->frame, FRAME_TYPE_CUT);
+	s = log_names_stack(n, log_names_stack(n, lost)->caller);
+	assert_int_equal(s->frame, FRAME_TYPE_BROKEN);
+	assert_int_equal(s->caller, 0);
+	log_names_free(n);
+}
+
 static void lengths_that_make_no_sense_are_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -334,6 +383,7 @@ int main(void)
 		TEST(the_same_chain_has_one_number_and_shares_its_callers),
 		TEST(how_a_walk_ended_stands_at_the_outer_end),
 		TEST(a_sample_has_its_innermost_frame_on_top),
+		TEST(a_chain_goes_on_with_another),
 		TEST(lengths_that_make_no_sense_are_refused),
 		TEST(a_reused_address_is_never_given_an_old_name),
 		TEST(chains_that_nobody_names_are_forgotten),

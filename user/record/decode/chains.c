@@ -450,11 +450,25 @@ static void chain_keep(struct chains *c, uint32_t id, struct node *n)
 	known->node = n;
 }
 
+/* With a reference more, before room is made for names; NULL: there are none, or they are not known
+ * any more. */
+static struct node *rest_of(struct chains *c, const struct wire_stack *r)
+{
+	const struct chain *rest = r->rest ? store_find(c->by_id, &r->rest) : NULL;
+
+	if (rest)
+		rest->node->refs++;
+	else if (r->rest && c->memory)
+		c->memory->shared[MEMORY_CHAIN]++;
+	return rest ? rest->node : NULL;
+}
+
 bool chains_add(struct chains *c, const struct wire_stack *r, size_t size)
 {
 	uint32_t base, epoch = *c->class_epoch;
 	enum frames_end end = FRAMES_GO_ON;
 	bool unresolved = false;
+	struct node *rest;
 
 	if (size < offsetof(struct wire_stack, frames) || r->count > WIRE_FRAMES_MAX ||
 	    (size - offsetof(struct wire_stack, frames)) / sizeof(*r->frames) < r->count)
@@ -462,7 +476,8 @@ bool chains_add(struct chains *c, const struct wire_stack *r, size_t size)
 	if (epoch != c->epoch && c->code)
 		code_forget(c->code);
 	c->epoch = epoch;
-	base = base_frame(r->result);
+	rest = rest_of(c, r);
+	base = r->rest && !rest ? (uint32_t)FRAME_TYPE_BROKEN : base_frame(r->result);
 	c->frame_count = 0;
 	for (uint32_t i = 0; i < r->count && (end == FRAMES_GO_ON || end == FRAMES_ENTER); i++)
 		end = frames_add(c, &r->frames[i], r->class_epoch, r->head.time_ns, &unresolved);
@@ -472,12 +487,20 @@ bool chains_add(struct chains *c, const struct wire_stack *r, size_t size)
 	} else if (end == FRAMES_ENTRY) {
 		base = FRAME_TYPE_UNKNOWN;
 	}
-	if (end == FRAMES_ENTER && r->result == WIRE_WALK_COMPLETE)
+	if (rest && (end == FRAMES_ASTRAY || end == FRAMES_ENTRY)) {
+		node_release(c, rest);
+		rest = NULL;
+	}
+	if (end == FRAMES_ENTER && r->result == WIRE_WALK_COMPLETE && !rest)
 		entry_add_frame(c);
 	if (*c->class_epoch != r->class_epoch && c->code)
 		code_forget(c->code);
 	c->unresolved += unresolved;
-	if (!c->err && (c->frame_count || base != FRAME_TYPE_UNKNOWN))
+	if (c->err)
+		node_release(c, rest);
+	else if (rest)
+		chain_keep(c, r->id, nodes_add(c, rest, r->head.time_ns));
+	else if (c->frame_count || base != FRAME_TYPE_UNKNOWN)
 		chain_keep(c, r->id, chain_nodes(c, base, r->head.time_ns));
 	return true;
 }

@@ -14,8 +14,9 @@
 #include "spoor.skel.h"
 
 #define THREADS_LEAST 4096
-#define CODES_LEAST 16384 /* return addresses on stacks, of which few threads may have many */
-#define MEMOS_LEAST 512   /* of 5 KB each */
+#define CODES_LEAST 16384   /* return addresses on stacks, of which few threads may have many */
+#define MEMOS_LEAST 512     /* of 5 KB each */
+#define SEGMENT_MEMOS 16384 /* of 0.6 KB each */
 #define VIRTUAL_SLOTS 65536
 #define FRAGMENTS 512 /* less than that, as each has a head */
 
@@ -98,6 +99,8 @@ static int sizes_by_present(struct spoor_bpf *skel, const struct map_sizes *s, u
 		err = bpf_map__set_max_entries(
 			skel->maps.memos,
 			power_of_two(more(MEMOS_LEAST, memos / share), now * 4, memos));
+	if (!err && s->samples)
+		err = bpf_map__set_max_entries(skel->maps.segment_memos, SEGMENT_MEMOS);
 	if (!err && !s->samples)
 		err = bpf_map__set_max_entries(
 			skel->maps.codes,
