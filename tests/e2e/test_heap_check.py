@@ -28,9 +28,12 @@ TORTURE = (
 
 
 class HeapCheckTest(ObjectsJavaTest):
+    PROGRAM = "LiveSet"
+    LEAST = 100_000  # objects that are compared
+
     def run_it(self, *options):
         """A log, and a dump of a moment in it."""
-        vm = self.java("LiveSet", options=["-Xmx256m", *SWITCH, *options])
+        vm = self.java(self.PROGRAM, options=["-Xmx256m", *SWITCH, *options])
         recorder = self.record(vm, "--objects")
         vm.process.stdin.write("go\n")
         vm.process.stdin.flush()
@@ -59,7 +62,7 @@ class HeapCheckTest(ObjectsJavaTest):
         found = self.compare()
         self.assertEqual({kind: found[kind] for kind in DIFFERENCES}, dict.fromkeys(DIFFERENCES, 0), found["examples"][:20])
         self.assertEqual((found["differences"], found["examples"], found["moment"]), (0, [], "gc_end"))
-        self.assertGreater(found["equal"], 100_000)
+        self.assertGreater(found["equal"], self.LEAST)
         self.assertEqual(found["log_objects"], found["equal"] + found["class_object"])
         self.assertEqual(found["dump_objects"], found["equal"] + found["filler"] + found["archived"])
         self.check_pools("-XX:+UseSerialGC" in options)
@@ -150,3 +153,29 @@ class HeapCheckTest(ObjectsJavaTest):
         self.assertIn("which LOG, and, if there is one, which DUMP", spoor("heap", "check", expect=2).stderr)
         self.assertIn("it has no --at", spoor("heap", "check", "--at", "end", "a", expect=2).stderr)
         self.assertIn("--at is dump, begin", spoor("heap", "check", "--at", "gc:", "a", "b", expect=2).stderr)
+
+
+class TorturedTest(ObjectsJavaTest):
+    """What is rare when objects are allocated: see Tortured.java."""
+    PROGRAM = "Tortured"
+    LEAST = 50_000
+    run_it, compare, check = HeapCheckTest.run_it, HeapCheckTest.compare, HeapCheckTest.check
+
+    def check_pools(self, exact):
+        """Collections that native code has put off, and those that found no memory, have figures of their own."""
+
+    @only_in_soak
+    def test_serial(self):
+        self.check("-XX:+UseSerialGC")
+
+    @only_in_soak
+    def test_parallel(self):
+        self.check("-XX:+UseParallelGC", "-XX:ParallelGCThreads=4")
+
+    def test_g1(self):
+        self.check("-XX:+UseG1GC", "-XX:ParallelGCThreads=4", "-XX:G1HeapRegionSize=1m")
+
+    @only_in_soak
+    def test_g1_with_much_else(self):
+        self.check("-XX:+UseG1GC", "-XX:ParallelGCThreads=8", "-XX:+UseStringDeduplication", "-XX:+ExplicitGCInvokesConcurrent",
+                   "-XX:+UseLargePages", "-XX:ReservedCodeCacheSize=8m", "-XX:InitialCodeCacheSize=3m")
