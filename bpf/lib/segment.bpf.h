@@ -4,7 +4,7 @@
 
 /*
  * What is innermost differs from sample to sample, and what is further out stays. So a sampled
- * stack is walked in segments: one ends with the first frame that begins in another KB of the
+ * stack is walked in segments: one ends with the first frame that begins in other 4 KB of the
  * stack than the one before it, wherever the walk has begun. For each the words that were read of
  * it are noted (hs_note), with the frames' hash, and where the next one begins. A walk that comes
  * to where a segment begins compares these words: if they are the same, it goes on at the next one.
@@ -60,7 +60,7 @@ static __always_inline void segments_begin(struct walk_slot *s)
 {
 	struct hs_segments *g = &s->segments;
 
-	g->count = g->frames = g->known = g->ended = g->again = g->id = 0;
+	g->count = g->frames = g->known = g->ended = g->again = g->id = g->numbered = 0;
 	g->have = HS_SEGMENTS_MAX;
 	g->begin = 1;
 	g->code_epoch = code_epoch;
@@ -325,6 +325,9 @@ HS_SUBPROGRAM int segments_end(struct walk_slot *s)
 	if (!s)
 		return 1;
 	g = &s->segments;
+	/* The steps have come to their end before it could begin: it has no frames. */
+	if (g->begin)
+		segment_from(&s->walk);
 	/* Not to be expected: see above. */
 	if (HS_CHUNKS && s->walk.chunk) {
 		s->walk.stack.count = s->walk.heap_count;
@@ -424,15 +427,14 @@ HS_SUBPROGRAM int segment_number(struct walk_slot *s)
 			return 0;
 		}
 		id = known ? *known : segment_send(s, row, &key, result);
-		if (!id) {
-			g->id = 0;
+		if (!id)
 			return 1;
-		}
 		if (result == WIRE_WALK_COMPLETE)
 			segment_number_keep(row, id, rest);
 	}
 	g->id = id;
 	g->at = at - 1;
+	g->numbered = !at;
 	return !at;
 }
 
@@ -445,18 +447,15 @@ static __always_inline int segment_again_step(struct walk_slot *s)
 
 	w->steps++;
 	if (hs_step(w) || w->sp > g->until)
-		goto other;
+		return 1;
 	if (w->sp < g->until)
 		return 0;
 	if ((w->interpreted ? hs_mix(w->hash1, g->class_epoch) : w->hash1) != row->hash1 ||
 	    w->hash2 != row->hash2 || w->stack.count != row->count)
-		goto other;
+		return 1;
 	g->have = g->at & (HS_SEGMENTS_MAX - 1);
 	g->again = 0;
 	return 0;
-other:
-	g->id = 0;
-	return 1;
 }
 
 static long segment_number_step(__u32 i, struct segment_loop *l)

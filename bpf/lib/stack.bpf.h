@@ -80,8 +80,8 @@ static __always_inline __u64 task_switches(__u64 task)
 	if (kernel_reads == WIRE_READS_NONE)
 		return 1;
 	return (KERNEL_LOAD(struct task_struct, task, nvcsw) +
-		KERNEL_LOAD(struct task_struct, task, nivcsw) +
-		1) << 1 |
+		KERNEL_LOAD(struct task_struct, task, nivcsw) + 1)
+		       << 1 |
 	       !!KERNEL_LOAD(struct task_struct, task, on_cpu);
 }
 
@@ -242,8 +242,9 @@ HS_SUBPROGRAM __u32 walk_in_segments(struct walk_slot *s, struct thread_state *t
 	if (s->walk.steps > LONG_STEPS)
 		walk_was_long(t, s->segments.result);
 	t->walk.memo_misses = s->segments.known ? 0 : t->walk.memo_misses + 1;
-	s->walk.stack.result = s->segments.result;
-	return s->segments.id;
+	/* Else the chain would lack what is innermost, and look whole. */
+	s->walk.stack.result = s->segments.numbered ? s->segments.result : WIRE_WALK_NOT_SENT;
+	return s->segments.numbered ? s->segments.id : 0;
 }
 
 /* The thread's JavaThread, if it is still the one that it was: threads of native code attach and
@@ -334,12 +335,18 @@ static __always_inline __u32 walk_do(struct walk_slot *s, struct thread_state *t
 		if (s->start.split)
 			hs_split(&s->walk);
 	}
-	if (!ended && sampled && segments_apply(s) && memo_worth(t))
-		id = walk_in_segments(s, t);
-	else if (!ended)
+	if (!ended && sampled && segments_apply(s)) {
+		if (memo_worth(t)) {
+			id = walk_in_segments(s, t);
+		} else {
+			s->walk.from = 0; /* nor is it remembered as a whole */
+			id = walk(s, t, switches);
+		}
+	} else if (!ended) {
 		id = walk(s, t, switches);
-	else
+	} else {
 		id = switches && task_switches(t->chain.task) != switches ? 0 : chain_id(s);
+	}
 	if (s->start.split) {
 		t->sample.via = s->walk.via;
 		t->sample.result = s->walk.stack.result;

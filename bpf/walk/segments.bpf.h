@@ -52,6 +52,7 @@ struct hs_segments {
 	__u32 ended;         /* with one that was remembered */
 	__u32 again;         /* one is being walked once more, for its frames */
 	__u32 at;            /* the one to be numbered next */
+	__u32 numbered;      /* all are */
 	__u32 id;            /* of the chain from the one before it; in the end, of the whole */
 	__u32 result;        /* enum wire_walk */
 	__u32 code_epoch, class_epoch; /* at the begin of the walk */

@@ -159,19 +159,11 @@ class TorturedTest(ObjectsJavaTest):
     """What is rare when objects are allocated: see Tortured.java."""
     PROGRAM = "Tortured"
     LEAST = 50_000
-    run_it, compare, check = HeapCheckTest.run_it, HeapCheckTest.compare, HeapCheckTest.check
+    run_it, compare, check, check_pools = (HeapCheckTest.run_it, HeapCheckTest.compare, HeapCheckTest.check,
+                                           HeapCheckTest.check_pools)
 
-    def check_pools(self, exact):
-        """Collections that native code has put off, and those that found no memory, have figures of their own."""
 
-    @only_in_soak
-    def test_serial(self):
-        self.check("-XX:+UseSerialGC")
-
-    @only_in_soak
-    def test_parallel(self):
-        self.check("-XX:+UseParallelGC", "-XX:ParallelGCThreads=4")
-
+class Tortured(TorturedTest):
     def test_g1(self):
         self.check("-XX:+UseG1GC", "-XX:ParallelGCThreads=4", "-XX:G1HeapRegionSize=1m")
 
@@ -179,3 +171,17 @@ class TorturedTest(ObjectsJavaTest):
     def test_g1_with_much_else(self):
         self.check("-XX:+UseG1GC", "-XX:ParallelGCThreads=8", "-XX:+UseStringDeduplication", "-XX:+ExplicitGCInvokesConcurrent",
                    "-XX:+UseLargePages", "-XX:ReservedCodeCacheSize=8m", "-XX:InitialCodeCacheSize=3m")
+
+
+@only_in_soak
+class TorturedObjects(TorturedTest):
+    """Object by object only. That the pools agree after each collection is not so: with Parallel after promotions that
+    have failed, and with Serial three of 146 collections are off by up to 277 KB, of which nobody knows the reason yet."""
+    def check_pools(self, exact):
+        pass
+
+    def test_serial(self):
+        self.check("-XX:+UseSerialGC")
+
+    def test_parallel(self):
+        self.check("-XX:+UseParallelGC", "-XX:ParallelGCThreads=4")

@@ -128,7 +128,7 @@ class Wall(WallTest):
                         inexact = sum(not w["exact"] for w in told["windows"])
                         self.assertLessEqual(inexact, 2 * late, "windows without samples at both ends")
                         # Of a round that comes late all threads' intervals reach over the end of a window.
-                        self.assertLessEqual(told["intervals_shared_out"], told["intervals"] / 100 + 2 * late * len(threads))
+                        self.assertLessEqual(told["intervals_shared_out"], told["intervals"] / 100 + late * len(threads))
 
     def test_waiting_for_a_cpu(self):
         said, got, _ = self.run_things(3, "spin-1", "spin-2", before=PINNED)

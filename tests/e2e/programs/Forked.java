@@ -7,7 +7,7 @@ import java.util.Random;
  * calls below: which of m0 and m1, at the same places of the stack, calls which. Four parts of the outermost four calls
  * (r / 4) meet four of the innermost ones (r % 4); what is between is always the same. So a chain is right if it is what
  * its outermost method of these says: wrong() of test_profile_forked.py has the same rule. Begins at the first line of
- * input, runs for SECONDS of its own CPU time, changes its stack each 0.1 ms or so, and says how many times.
+ * input, runs for SECONDS of its own CPU time, changes its stack each 10 to 150 us, and says how many times.
  */
 public class Forked {
     static final int OUTER = 4, INNER = 24;
@@ -47,7 +47,7 @@ public class Forked {
     }
 
     static long leaf(int x) {
-        for (int i = 0; i < 2000; i++) {
+        for (int i = 0; i < 8000; i++) {
             x = x * 1103515245 + 12345;
         }
         return x;

@@ -424,6 +424,7 @@ static int gap(struct park_numbered *p, uint64_t to_ns)
 	int err = 0;
 
 	p->gaps++;
+	p->hand_over_count = 0;
 	for (uint32_t i = 0; i < p->blocker_map.count && !err; i++) {
 		if (blocker_is_lock(&p->blockers[i]))
 			err = park_lock_gap(&p->blockers[i].lock, p->now_ns, to_ns);

@@ -112,7 +112,7 @@ int park_release_late(struct park_numbered *p, const struct parker *t, uint32_t 
 	while (!is_last_owner(&p->blockers[lock], &c->by)) {
 		const struct hand_over *h = hand_over_before(p, c);
 
-		if (!h || count == HAND_OVERS_MAX)
+		if (!h || !h->came.by.sequence || count == HAND_OVERS_MAX)
 			return 0;
 		others[count++] = h;
 		c = &h->came;
