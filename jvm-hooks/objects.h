@@ -101,11 +101,11 @@ enum spoor_objects_ext {
 	SPOOR_EXT_CHECK, /* klass of the object that the event before has moved or kept */
 	SPOOR_EXT_BYTES, /* low, high: what the VM says that the thread has allocated */
 	SPOOR_EXT_TOP,   /* low, high address: the TLAB's next object, to compare */
-	SPOOR_EXT_GRAPH  /* + 12, see graph.h: bytes of a graph */
+	SPOOR_EXT_GRAPH, /* + 12, see graph.h: bytes of a graph */
+	SPOOR_EXT_SITE   /* site of the ARRK that follows, for which 20 bits are too few */
 };
 
-/*
- * Names: records, aligned to 8 bytes. {kind << 24 | bytes with this head, id}. Id 0: unknown.
+/* Names: records, aligned to 8 bytes. {kind << 24 | bytes with this head, id}. Id 0: unknown.
  *  CLASS   klass, layout helper of HotSpot; name, 0
  *  METHOD  class id, spare; name, 0, signature, 0
  *  SITE    class id, tier << 16 | frames; then for each, innermost first: method id, bci

@@ -1,9 +1,11 @@
 """spoor heap check: the heap that object events make is the heap that the JVM dumps, object by object, both ways."""
+import glob
 import json
 import os
 import subprocess
+import zipfile
 
-from jvm import ObjectsJavaTest, jdk_tool
+from jvm import ObjectsJavaTest, jdk_tool, native_library
 
 from harness import spoor
 from soaking import only_in_soak
@@ -45,6 +47,7 @@ class HeapCheckTest(ObjectsJavaTest):
         vm.process.stdin.flush()
         self.assertEqual(vm.process.wait(DEADLINE_S), 0)
         self.assertEqual(recorder.wait(DEADLINE_S), 0)
+        return vm
 
     def compare(self, *options, expect=0):
         return json.loads(spoor("heap", "check", "--format", "json", *options, self.path(), self.path("app.hprof"),
@@ -58,7 +61,7 @@ class HeapCheckTest(ObjectsJavaTest):
                 if row["key"] not in ("java.lang.Class", "int[]", "java.lang.Object")}
 
     def check(self, *options):
-        self.run_it(*options)
+        self.vm = self.run_it(*options)
         found = self.compare()
         self.assertEqual({kind: found[kind] for kind in DIFFERENCES}, dict.fromkeys(DIFFERENCES, 0), found["examples"][:20])
         self.assertEqual((found["differences"], found["examples"], found["moment"]), (0, [], "gc_end"))
@@ -140,6 +143,30 @@ class HeapCheckTest(ObjectsJavaTest):
     def test_wide_alignment(self):
         self.check("-XX:+UseSerialGC", "-XX:ObjectAlignmentInBytes=32")
 
+    def test_beside_an_agent_that_is_told_of_each_object(self):
+        """The agent and spoor, each told by the JVM in its own way, count the same."""
+        self.check("-XX:+UseG1GC", "-XX:ParallelGCThreads=4", f"-agentpath:{native_library('sampler')}=LiveSet$Node")
+        line = self.vm.line(DEADLINE_S)
+        self.assertRegex(line, r"^sampled \d+ of \d+$")
+        sampled = int(line.split()[1])
+        found = json.loads(spoor("objects", "--where", "class=LiveSet$Node", "--format", "json", self.path()).stdout)
+        self.assertGreater(sampled, 100_000)
+        self.assertEqual([(row["name"], row["objects"]) for row in found["rows"]], [("LiveSet$Node", sampled)])
+
+    @only_in_soak
+    def test_a_dynamic_archive(self):
+        """Its classes are of a jar: folders cannot be archived."""
+        archive, jar = self.path("app.jsa"), self.path("app.jar")
+        with zipfile.ZipFile(jar, "w") as out:
+            for path in glob.glob(os.path.join(self.classes, "LiveSet*.class")):
+                out.write(path, os.path.basename(path))
+        self.classes = jar
+        vm = self.java(self.PROGRAM, options=["-Xmx256m", f"-XX:ArchiveClassesAtExit={archive}"])
+        self.assertEqual(vm.ask("go", DEADLINE_S), "done")
+        vm.say()
+        self.assertEqual(vm.end(), 0)
+        self.check("-XX:+UseG1GC", "-XX:ParallelGCThreads=4", "-Xshare:on", f"-XX:SharedArchiveFile={archive}")
+
     @only_in_soak
     def test_what_moves_objects_otherwise(self):
         for options in TORTURE:
@@ -159,8 +186,11 @@ class TorturedTest(ObjectsJavaTest):
     """What is rare when objects are allocated: see Tortured.java."""
     PROGRAM = "Tortured"
     LEAST = 50_000
-    run_it, compare, check, check_pools = (HeapCheckTest.run_it, HeapCheckTest.compare, HeapCheckTest.check,
-                                           HeapCheckTest.check_pools)
+    run_it, compare, check = HeapCheckTest.run_it, HeapCheckTest.compare, HeapCheckTest.check
+
+    def check_pools(self, exact):
+        """Where the heap is nearly full, objects die at the end of Serial's old generation, of which there are no gaps."""
+        HeapCheckTest.check_pools(self, False)
 
 
 class Tortured(TorturedTest):
@@ -175,11 +205,6 @@ class Tortured(TorturedTest):
 
 @only_in_soak
 class TorturedObjects(TorturedTest):
-    """Object by object only. That the pools agree after each collection is not so: with Parallel after promotions that
-    have failed, and with Serial three of 146 collections are off by up to 277 KB, of which nobody knows the reason yet."""
-    def check_pools(self, exact):
-        pass
-
     def test_serial(self):
         self.check("-XX:+UseSerialGC")
 

@@ -20,6 +20,7 @@ from harness import BUILD, name_of
 MS = 10**6
 # A thread's own running between JFR's reading of the clock and the probe: some 20 us, in cold code more.
 OWN_NS = MS
+NOT_ITS_OWN = ("thread_sample", "off_cpu")
 ROOM = "jdk.jfr.event.runtime"
 LIBRARY, FOLDER = "test/lib", "test/jdk/" + ROOM.replace(".", "/")
 LOCK_PROGRAMS = {  # what each of them records: JFR's kind, from how long on
@@ -89,12 +90,20 @@ class Interval:
         its CPU is stolen, or it waits for one. Of the first there is little outside of the interval."""
         return OWN_NS + passed(self.begin, self.end, "cpu_ns") + passed(*self.around, "stolen_ns", "runnable_ns")
 
+    def most_ns(self):
+        """By how much it may differ where the thread was stopped between the two readings, and no counter of its own says
+        so: by a host that takes the CPU away in silence, or by a page that was not there. Both readings are between the
+        thread's own events before and after."""
+        return passed(*self.around, "time_ns") - self.ns + passed(self.begin, self.end, "cpu_ns")
+
 
 def around(log, thread, begin_ns, end):
-    """The thread's last event with its counters before a time, and the first one after another event."""
-    own = [e for e in log.by_time if e["thread"] == thread and "runnable_ns" in e]
+    """The thread's last event with its counters before a time, and the first one after another event: of those that its
+    own code makes. A sample, or a switch, can come between a probe and JFR's reading of the clock."""
+    own = [e for e in log.by_time if e["thread"] == thread and "runnable_ns" in e and e["event"] not in NOT_ITS_OWN]
+    started = next((e["time_ns"] for e in log.of("thread_start") if e["thread"] == thread), begin_ns)
     return (max((e for e in own if e["time_ns"] < begin_ns), key=lambda e: e["time_ns"],
-                default=dict.fromkeys(("cpu_ns", "stolen_ns", "runnable_ns"), 0)),
+                default={"cpu_ns": 0, "stolen_ns": 0, "runnable_ns": 0, "time_ns": started}),
             min((e for e in own if e["time_ns"] > end["time_ns"]), key=lambda e: e["time_ns"], default=end))
 
 
@@ -170,9 +179,11 @@ class Jtreg(jvm.JavaTest):
         return found
 
     def check_duration(self, got, ns, low_ns):
-        bound = got.bound_ns()
-        self.assertLessEqual(ns, got.ns + bound, got.key)
-        self.assertGreaterEqual(ns, low_ns - bound, got.key)
+        """Whether the two are as near to each other as they are when nothing stops the thread between the readings."""
+        most = max(got.bound_ns(), got.most_ns())
+        self.assertLessEqual(ns, got.ns + most, got.key)
+        self.assertGreaterEqual(ns, low_ns - most, got.key)
+        return low_ns - got.bound_ns() <= ns <= got.ns + got.bound_ns()
 
     def check_wait(self, log, got, values):
         self.assertEqual(got.begin["timeout_ms"], round(seconds(values["timeout"]) * 1000))
@@ -201,7 +212,7 @@ class Jtreg(jvm.JavaTest):
         found = [i for i in self.intervals(log, name, events) if i.java_id not in service]
         self.assertEqual([i.key for i in found], [of_jfr(e)[:3] for e in events])
         self.assertIn(f"{ROOM}.{name}${OWN_CLASSES[name]}", {key[2] for key in (i.key for i in found)})
-        parks = set()
+        parks, stopped = set(), []
         for got, event in zip(found, events):
             values, low_ns = event["values"], got.ns
             if event["type"] == "jdk.JavaMonitorWait":
@@ -213,7 +224,9 @@ class Jtreg(jvm.JavaTest):
             ns = of_jfr(event)[3]
             print(f"{name}: {got.key[1]} {got.key[2]}: JFR {ns / MS:.3f} ms, spoor {got.ns / MS:.3f} ms "
                   f"(or less by {(got.ns - low_ns) / MS:.3f} ms) +- {got.bound_ns() / MS:.3f} ms", flush=True)
-            self.check_duration(got, ns, low_ns)
+            if not self.check_duration(got, ns, low_ns):
+                stopped.append(got.key)
+        self.assertLessEqual(len(stopped), 1, stopped)  # one stop is a chance, in code of 20 us
         self.assertIn(parks, (set(), {(False, False), (False, True), (True, True)}))
 
     def check_sleep(self, log, name):

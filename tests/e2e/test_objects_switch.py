@@ -84,7 +84,7 @@ class SwitchedTest(ObjectsJavaTest):
     @staticmethod
     def switched_again(*paths):
         """How often the log as it is now says that the events have been switched on again."""
-        return sum(spoor("cat", path, expect=None).stdout.count('"text":"object events were switched on again')
+        return sum(spoor("cat", "--event", "note", path, expect=None).stdout.count('"text":"object events were switched on again')
                    for path in paths)
 
 
@@ -267,6 +267,7 @@ class SwitchTest(SwitchedTest):
     def test_a_recorder_that_is_stopped_serial(self):
         self.check_stopped("Serial")
 
+    @only_in_soak
     def test_a_recorder_that_is_stopped_parallel(self):
         self.check_stopped("Parallel")
 

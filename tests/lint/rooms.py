@@ -59,7 +59,7 @@ ROOMS = {
     "user/record/kernel/features": ("what the kernel can do, found out by trying, and its refusals in words",
                                     "user/record/decode steal", "kernel_try uprobe_multi"),
     "user/record/kernel": ("loads, attaches, samples: the only folder with libbpf",
-                           "user/record/kernel/features jvm-hooks", "relay steal_audit"),
+                           "user/record/kernel/features jvm-hooks", "relay steal_audit thread_clocks"),
     "user/record/flight": ("the flight recorder's triggers and dumps", "user/record/decode", ""),
     "user/record/objects": ("the ring of a patched JVM's object events: checked, mapped, drained into a log",
                             "jvm-hooks user/jvm user/log/write user/heap/replay", ""),

@@ -57,6 +57,7 @@ struct stream {
 	int64_t java_tid;
 	uint32_t tid;
 	uint64_t bytes, vm_bytes, tlab, tlab_end, last_from, next_to[4], at;
+	uint32_t next_site; /* of an array's birth that has none itself */
 	bool has_tlab, has_at, has_vm_bytes, has_gap, moved;
 	uint32_t moved_class;
 };
@@ -304,6 +305,9 @@ static void ext_words(struct stream *s, const uint32_t *w, uint32_t *ret_n)
 		s->has_gap = true;
 		s->has_tlab = false;
 		break;
+	case SPOOR_EXT_SITE:
+		s->next_site = w[1];
+		break;
 	case SPOOR_EXT_CHECK:
 		if (!s->moved)
 			break;
@@ -328,6 +332,9 @@ static void birth_words(struct stream *s, const uint32_t *w, uint32_t *ret_n)
 	uint32_t kind = w[0] >> 28, n = 1, class;
 	bool array = kind == SPOOR_OBJ_ARR || kind == SPOOR_OBJ_ARRK;
 	uint32_t site = array ? w[0] >> 8 & 0xfffff : w[0] & 0xfffffff;
+	if (array && !site)
+		site = s->next_site;
+	s->next_site = 0;
 	if (kind == SPOOR_OBJ_NEWK || kind == SPOOR_OBJ_ARRK)
 		class = *key_slot(w[n++]);
 	else

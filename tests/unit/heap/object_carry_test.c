@@ -94,6 +94,8 @@ static uint32_t event_words(const uint32_t *w)
 	};
 	uint32_t kind = w[0] >> 28, gc = w[0] >> 24 & 15;
 
+	if (kind == SPOOR_OBJ_EXT) /* what it says of the event that follows is of no use without that */
+		return 2 + event_words(w + 2);
 	if (kind == SPOOR_OBJ_GC)
 		return gc == SPOOR_GC_MARK ? 1 : gc == SPOOR_GC_SPACE ? 4 : w[0] & 0xff;
 	return words[kind] + ((kind == SPOOR_OBJ_ARR || kind == SPOOR_OBJ_ARRK) && (w[0] & 0xff) == 255);

@@ -229,6 +229,9 @@ static inline void model_born(struct model *m, uint32_t thread, uint32_t at, uin
 		MODEL_PUT(m, thread, MODEL_KIND(SPOOR_OBJ_NEW) | id);
 	else if (!s->is_array)
 		MODEL_PUT(m, thread, MODEL_KIND(SPOOR_OBJ_NEWK) | id, MODEL_KLASS(s->class));
+	else if (m->object_count % 5 == 0) /* as of a site that 20 bits are too few for */
+		MODEL_PUT(m, thread, MODEL_KIND(SPOOR_OBJ_EXT) | SPOOR_EXT_SITE << 20 | 2 << 12, id,
+			  MODEL_KIND(SPOOR_OBJ_ARRK) | 255, MODEL_KLASS(s->class), length);
 	else if (s->names_class && length < 255)
 		MODEL_PUT(m, thread, MODEL_KIND(SPOOR_OBJ_ARR) | id << 8 | length);
 	else if (s->names_class)

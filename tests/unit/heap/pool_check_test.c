@@ -233,6 +233,122 @@ static void generations_of_parallel(void **state)
 	check_generations(HEAP_PARALLEL, 20000, 26000, 0);
 }
 
+/* One object was left where it was; the pools hold those that moved twice. */
+static void promotions_that_failed(void **state)
+{
+	const struct pool_sample sample = {MODEL_BEGIN_NS(0) + 110, 110 * SMALL << MODEL_SHIFT};
+	struct pool_check_options o = {.spaces = {.collector = HEAP_SERIAL, .young_bytes = 8000ul << MODEL_SHIFT}};
+	struct model *m = model_new(1);
+	struct pool_check c;
+
+	(void)state;
+	for (uint32_t i = 0; i < 100; i++)
+		born(m, SMALL * i);
+	collection_begins(m, 0);
+	space(m, 0, 400);
+	for (uint32_t i = 0; i < 10; i++)
+		moves(m, SMALL * i, 6000 + SMALL * i);
+	MODEL_PUT(m, MODEL_VM, MODEL_KIND(SPOOR_OBJ_KEEP), 50 * SMALL);
+	collection_ends(m);
+	assert_int_equal(check(m, &o, &sample, 1, &c), 0);
+	assert_int_equal(c.verdicts[POOL_FAILED], 1);
+	assert_int_equal(c.rows[0].object_bytes, 11 * SMALL << MODEL_SHIFT);
+	pool_check_free(&c);
+	/* A region that objects stay in is emptied of the others. */
+	o.spaces = (struct heap_spaces){.collector = HEAP_G1, .region_bytes = 1 << 20};
+	assert_int_equal(check(m, &o, &sample, 1, &c), 0);
+	assert_int_equal(c.verdicts[POOL_FAILED], 0);
+	assert_int_equal(c.verdicts[POOL_DIFFERS], 1);
+	pool_check_free(&c);
+	model_free(m);
+}
+
+/* A young collection of Parallel with so many threads, in which an array has moved: the verdict, if the pools hold
+ * so much more than what the log has. */
+static enum pool_verdict copied(uint64_t threads, uint32_t array_bytes, uint64_t more)
+{
+	const uint32_t eden = 20000, survivor = 40000, units = model_array_units(array_bytes);
+	const struct pool_check_options o = {.spaces = {.collector = HEAP_PARALLEL, .threads = threads}};
+	const struct pool_sample sample = {MODEL_BEGIN_NS(0) + 110, ((SMALL + units) << MODEL_SHIFT) + more};
+	struct model *m = model_new(1);
+	enum pool_verdict verdict;
+	struct pool_check c;
+
+	born(m, eden);
+	MODEL_PUT(m, 0, MODEL_KIND(SPOOR_OBJ_AT), eden + SMALL);
+	MODEL_PUT(m, 0, MODEL_KIND(SPOOR_OBJ_ARR) | 4 << 8 | 255, array_bytes);
+	collection_begins(m, 0);
+	space(m, eden, 10000);
+	moves(m, eden, survivor);
+	moves(m, eden + SMALL, survivor + SMALL);
+	collection_ends(m);
+	assert_int_equal(check(m, &o, &sample, 1, &c), 0);
+	assert_int_equal(c.rows[0].object_bytes, (SMALL + units) << MODEL_SHIFT);
+	verdict = c.rows[0].verdict;
+	pool_check_free(&c);
+	model_free(m);
+	return verdict;
+}
+
+/* Each thread has what is left of a buffer for survivors and of one for old objects, 40 KB; and of a large object
+ * there is a copy of each thread but the one that won. */
+static void what_threads_of_parallel_leave(void **state)
+{
+	const uint64_t buffers = 40 << 10, large = 20016, small = 10000;
+
+	(void)state;
+	assert_int_equal(copied(1, small, buffers), POOL_AGREES);
+	assert_int_equal(copied(1, small, buffers + 8), POOL_DIFFERS);
+	assert_int_equal(copied(1, 20000, buffers), POOL_AGREES);
+	assert_int_equal(copied(1, 20000, buffers + 8), POOL_DIFFERS);
+	assert_int_equal(copied(3, small, 3 * buffers), POOL_AGREES);
+	assert_int_equal(copied(3, small, 3 * buffers + 8), POOL_DIFFERS);
+	assert_int_equal(copied(3, 20000, 3 * buffers + 2 * large), POOL_AGREES);
+	assert_int_equal(copied(3, 20000, 3 * buffers + 2 * large + 8), POOL_DIFFERS);
+}
+
+/* After a full collection of Parallel the survivors' space begins somewhere in the gap before its first object: what
+ * is in the gap is dead, or is no part of any space. After one of young objects it has been told. */
+static void spaces_that_get_other_sizes(void **state)
+{
+	static const struct {
+		uint64_t used_units;
+		enum pool_verdict verdict;
+	} cases[] = {
+		{2 * SMALL, POOL_AGREES}, {2 * SMALL + 1, POOL_AGREES}, {3 * SMALL, POOL_AGREES},
+		{2 * SMALL - 1, POOL_DIFFERS}, {3 * SMALL + 1, POOL_DIFFERS},
+	};
+	const struct pool_check_options o = {.spaces = {.collector = HEAP_PARALLEL}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct pool_sample samples[] = {{MODEL_BEGIN_NS(0) + 110, 3 * SMALL << MODEL_SHIFT},
+						      {MODEL_BEGIN_NS(1) + 110, cases[i].used_units << MODEL_SHIFT}};
+		struct model *m = model_new(1);
+		struct pool_check c;
+
+		for (uint32_t k = 0; k < 3; k++)
+			born(m, 20000 + SMALL * k);
+		collection_begins(m, 0);
+		space(m, 20000, 400);
+		for (uint32_t k = 0; k < 3; k++)
+			moves(m, 20000 + SMALL * k, SMALL * k);
+		collection_ends(m);
+		collection_begins(m, SPOOR_GC_ALL);
+		moves(m, 0, 0);
+		moves(m, 2 * SMALL, 2 * SMALL);
+		collection_ends(m);
+		assert_int_equal(check(m, &o, samples, 2, &c), 0);
+		assert_int_equal(c.rows[0].verdict, POOL_AGREES);
+		assert_false(c.rows[0].resized);
+		assert_true(c.rows[1].resized);
+		assert_int_equal(c.rows[1].gap_bytes, SMALL << MODEL_SHIFT);
+		assert_int_equal(c.rows[1].verdict, cases[i].verdict);
+		pool_check_free(&c);
+		model_free(m);
+	}
+}
+
 /* Before the full collection: three objects that none has seen, ten survivors, five old ones. */
 static void check_spaces(const struct heap_spaces *spaces, uint32_t eden, uint32_t survivor, uint32_t old,
 			 const uint32_t wanted[SPACE_COUNT])
@@ -299,7 +415,9 @@ int main(void)
 		cmocka_unit_test(a_heap_of_regions_agrees),  cmocka_unit_test(what_is_not_there_is_noticed),
 		cmocka_unit_test(an_archive_is_inferred),    cmocka_unit_test(a_layout_that_is_not_known),
 		cmocka_unit_test(generations_of_serial),     cmocka_unit_test(generations_of_parallel),
-		cmocka_unit_test(spaces_of_objects),         cmocka_unit_test(no_memory),
+		cmocka_unit_test(promotions_that_failed),    cmocka_unit_test(what_threads_of_parallel_leave),
+		cmocka_unit_test(spaces_that_get_other_sizes), cmocka_unit_test(spaces_of_objects),
+		cmocka_unit_test(no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,6 +24,10 @@
 #define YOUNG_SPACES 3
 /* YoungPLABSize and OldPLABSize of Parallel, in bytes, on 64 bits: what each thread has. */
 #define PARALLEL_BUFFERS (4096u * 8 + 1024u * 8)
+/* A larger object than half of a thread's buffer is copied outside of it. Of threads that copy the
+ * same one at once only one wins, and the copies of the others are fillers
+ * (gc/parallel/psPromotionManager.inline.hpp, copy_unmarked_to_survivor_space). */
+#define PARALLEL_LARGE (4096u * 8 / 2)
 /* A full collection of Serial leaves so much of the old generation where it is, in percent of its
  * size at most (MarkSweepDeadRatio). */
 #define SERIAL_DEAD_PCT 5
@@ -33,6 +37,7 @@ struct walk {
 	struct pool_check_row *row;
 	uint64_t base, end; /* of the heap; of the object before */
 	uint64_t old_at;    /* where old objects begin */
+	uint64_t largest;   /* object */
 	bool any;
 };
 
@@ -112,6 +117,13 @@ static bool takes_long(const struct pool_check *c)
 	       c->walked / WALKED_PER_BIRTH > s->count;
 }
 
+static uint64_t parallel_end(uint64_t threads, uint64_t largest)
+{
+	uint64_t copies = threads && largest > PARALLEL_LARGE ? (threads - 1) * largest : 0;
+
+	return threads * PARALLEL_BUFFERS + copies;
+}
+
 static int look(void *ctx, uint32_t collection)
 {
 	struct pool_check *c = ctx;
@@ -139,6 +151,7 @@ static int look(void *ctx, uint32_t collection)
 		else
 			add_contiguous(&w, f.address);
 		w.row->object_bytes += f.bytes;
+		w.largest = f.bytes > w.largest ? f.bytes : w.largest;
 		w.end = f.address + f.bytes;
 		w.any = true;
 		c->walked++;
@@ -146,7 +159,7 @@ static int look(void *ctx, uint32_t collection)
 	if (c->options.spaces.collector == HEAP_G1)
 		end_region(&w, bytes);
 	else if (c->options.spaces.collector == HEAP_PARALLEL)
-		w.row->end_bytes = c->options.spaces.threads * PARALLEL_BUFFERS;
+		w.row->end_bytes = parallel_end(c->options.spaces.threads, w.largest);
 	return 0;
 }
 
@@ -210,7 +223,7 @@ static void infer_archive(struct pool_check *c)
 
 static enum pool_verdict verdict(const struct pool_check *c, const struct pool_check_row *r)
 {
-	uint64_t least = pool_check_least(c, r);
+	uint64_t least = pool_check_least(c, r), sure = least - (r->resized ? r->gap_bytes : 0);
 
 	if (r->left_out)
 		return POOL_LEFT_OUT;
@@ -218,17 +231,20 @@ static enum pool_verdict verdict(const struct pool_check *c, const struct pool_c
 		return POOL_NOT_FOLLOWED;
 	if (!r->told)
 		return POOL_NO_FIGURES;
-	return r->used_bytes >= least && r->used_bytes - least <= r->end_bytes ? POOL_AGREES
-									       : POOL_DIFFERS;
+	if (r->failed)
+		return POOL_FAILED;
+	return r->used_bytes >= sure && r->used_bytes <= least + r->end_bytes ? POOL_AGREES
+									      : POOL_DIFFERS;
 }
 
 static void sum_up(struct pool_check *c, const struct pool_check_row *r)
 {
-	uint64_t more = r->used_bytes - pool_check_least(c, r);
+	uint64_t least = pool_check_least(c, r);
+	uint64_t more = r->used_bytes > least ? r->used_bytes - least : 0;
 
 	if (r->verdict != POOL_AGREES)
 		return;
-	c->exact += !more;
+	c->exact += r->used_bytes == least;
 	c->most_more = more > c->most_more ? more : c->most_more;
 }
 
@@ -248,6 +264,20 @@ static void note_dead_end(struct pool_check *c, const struct object_collection *
 	}
 }
 
+/* A collection of young objects leaves some where they were if there was no room for them. Then the
+ * JVM empties nothing: the young pools are as full as before, with what has moved, too. Parallel's
+ * spaces get other sizes after a collection; where they begin is told by the next one of young
+ * objects, and until then a gap that one begins in is taken for one. */
+static void note_kinds(struct pool_check *c, const struct object_collection *of)
+{
+	enum heap_collector collector = c->options.spaces.collector;
+
+	for (uint32_t i = 0; i < c->count && collector != HEAP_G1; i++) {
+		c->rows[i].failed = of[i].kept && !of[i].all;
+		c->rows[i].resized = collector == HEAP_PARALLEL && of[i].all;
+	}
+}
+
 int pool_check_finish(struct pool_check *c, const struct pool_sample *samples, uint32_t count)
 {
 	uint32_t collections;
@@ -259,6 +289,7 @@ int pool_check_finish(struct pool_check *c, const struct pool_sample *samples, u
 		c->rows[c->count++] = (struct pool_check_row){0};
 	}
 	note_dead_end(c, of);
+	note_kinds(c, of);
 	assign(c, of, samples, count);
 	if (c->options.archive)
 		infer_archive(c);

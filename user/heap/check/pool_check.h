@@ -28,6 +28,7 @@ enum pool_verdict {
 	POOL_NO_FIGURES,   /* the JVM has said nothing of this collection, or that is lost */
 	POOL_NOT_FOLLOWED, /* the heap is not known at its end */
 	POOL_LEFT_OUT,     /* to save time */
+	POOL_FAILED,       /* promotions failed: the pools count what has moved twice, or not */
 	POOL_VERDICT_COUNT,
 };
 
@@ -38,6 +39,8 @@ struct pool_check_row {
 	uint64_t gap_bytes;    /* before objects of a space and between them */
 	uint64_t end_bytes;    /* after a space's last object: fillers may be there, at most */
 	bool followed, told, left_out;
+	bool failed;  /* promotions */
+	bool resized; /* spaces may begin where the log does not say: gap_bytes is the most */
 };
 
 /* What there is to say of all collections of a log. */

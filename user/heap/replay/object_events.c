@@ -121,6 +121,9 @@ static uint32_t birth(struct object_replay *r, struct object_emitter *t, const u
 	uint64_t id = array ? w[0] >> 8 & 0xfffff : w[0] & 0xfffffff, length = w[0] & 0xff, units;
 	struct object_birth b = {.is_array = array};
 
+	if (array && !id)
+		id = t->site;
+	t->site = 0;
 	b.site = id ? object_names_site(&r->names, id) : INDEX_NONE;
 	if (kind == SPOOR_OBJ_NEWK || kind == SPOOR_OBJ_ARRK)
 		b.class = object_names_class_at(&r->names, w[n++]);
@@ -190,6 +193,10 @@ static uint32_t extension(struct object_replay *r, struct object_emitter *t, con
 		r->sums.gap_bytes += value;
 		t->thread.gap = true;
 		t->has_tlab = false;
+		t->site = 0;
+		break;
+	case SPOOR_EXT_SITE:
+		t->site = w[1];
 		break;
 	case SPOOR_EXT_CHECK:
 		if (!t->moved_kind)

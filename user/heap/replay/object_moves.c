@@ -204,6 +204,15 @@ static void dies(void *ctx, const struct object_entry *p)
 					      (uint64_t)d->units << r->sums.heap_shift);
 }
 
+static bool keeps_some(const struct object_replay *r)
+{
+	uint32_t i = 0;
+
+	while (i < r->run_count && object_run_from(&r->runs[i]) != object_run_to(&r->runs[i]))
+		i++;
+	return i < r->run_count;
+}
+
 static void apply(struct object_replay *r)
 {
 	struct object_collect c = {
@@ -253,8 +262,10 @@ void object_moves_end(struct object_replay *r)
 {
 	struct object_collection *c = current(r);
 
-	if (c)
+	if (c) {
 		heap_sums(r, &c->before, &c->before_bytes);
+		c->kept = keeps_some(r);
+	}
 	if (r->stop_at && r->collection_count >= r->stop_at) {
 		r->stopped = true;
 		if (r->stop_before)

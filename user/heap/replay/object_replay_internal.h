@@ -19,9 +19,9 @@
 struct object_emitter {
 	struct object_stream in;
 	struct object_thread thread;
-	uint64_t phase; /* of the next word */
-	uint64_t tlab, tlab_end, at;
+	uint64_t phase, tlab, tlab_end, at; /* phase: of the next word */
 	bool has_tlab, has_at;
+	uint32_t site; /* of the next birth, if that is an array's without one; 0: none */
 	uint64_t last_from, next_to[OBJECT_DESTINATIONS]; /* UINT64_MAX: nobody knows */
 	uint32_t moved_kind; /* of what the event before has moved; 0: not known */
 	uint32_t run;        /* 1 + the run that the event before has made; 0: none */

@@ -19,6 +19,7 @@ struct object_collection {
 	uint64_t id, begin_ns, end_ns;
 	char collector[32], cause[64];
 	bool all;      /* of the whole heap */
+	bool kept;     /* some of what it looked at stayed where it was */
 	bool untraced; /* moves are not reported, and nothing is known of the heap after it */
 	bool incomplete; /* events were lost: after it, objects may be missing (object_losses.c) */
 	uint64_t survived, survived_bytes;

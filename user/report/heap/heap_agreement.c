@@ -12,7 +12,7 @@
 static uint64_t not_compared(const struct pool_agreement *a)
 {
 	return a->verdicts[POOL_NO_FIGURES] + a->verdicts[POOL_NOT_FOLLOWED] +
-	       a->verdicts[POOL_LEFT_OUT];
+	       a->verdicts[POOL_LEFT_OUT] + a->verdicts[POOL_FAILED];
 }
 
 static uint64_t compared(const struct pool_agreement *a)

@@ -22,6 +22,7 @@ static const char *const verdict_names[POOL_VERDICT_COUNT] = {
 	[POOL_NO_FIGURES] = "no_figures",
 	[POOL_NOT_FOLLOWED] = "not_followed",
 	[POOL_LEFT_OUT] = "left_out",
+	[POOL_FAILED] = "promotion_failed",
 };
 
 static const struct findings_column columns[] = {
@@ -115,6 +116,14 @@ static struct findings *not_compared(const struct pool_check_report *r)
 	if (c->verdicts[POOL_NOT_FOLLOWED]) {
 		strbuf_add(&o, "%s of the collections: the log's heap is not known at their end.",
 			   count_format(c->verdicts[POOL_NOT_FOLLOWED], text));
+		add_line(f, &o);
+	}
+	if (c->verdicts[POOL_FAILED]) {
+		strbuf_add(&o,
+			   "%s of the collections: promotions have failed, and until the full "
+			   "collection that follows the JVM's pools count what has moved twice "
+			   "(Serial), or not at all (Parallel).",
+			   count_format(c->verdicts[POOL_FAILED], text));
 		add_line(f, &o);
 	}
 	if (c->archive_bytes) {
