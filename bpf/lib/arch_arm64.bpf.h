@@ -2,6 +2,8 @@
 #pragma once
 
 #define USER_PC(at) ((at)->pc)
+/* In no system call. Exceptions have no number either: those are taken for interrupts. */
+#define USER_IS_INTERRUPTED(at) ((at)->syscallno < 0)
 #define USER_SP(at) ((at)->sp)
 #define USER_FP(at) ((at)->regs[29])
 #define USER_BCP(at) ((at)->regs[22]) /* rbcp, cpu/aarch64/register_aarch64.hpp */

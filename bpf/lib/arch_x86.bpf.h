@@ -2,6 +2,8 @@
 #pragma once
 
 #define USER_PC(at) ((at)->ip)
+/* In no system call, which has its number there, and no exception, with its error code. */
+#define USER_IS_INTERRUPTED(at) ((__s64)(at)->orig_ax < 0)
 #define USER_SP(at) ((at)->sp)
 #define USER_FP(at) ((at)->bp)
 #define USER_BCP(at) ((at)->r13)

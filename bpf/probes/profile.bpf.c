@@ -1,4 +1,5 @@
 /* What the clock of --sample finds: a thread of the target that runs, and where it is. */
+#include "bpf/lib/cpu_timer.bpf.h"
 #include "bpf/lib/stack.bpf.h"
 
 #include "bpf/wire/wire_fragment.h"
@@ -163,8 +164,8 @@ SUBPROGRAM int emit_fragment(struct thread_state *t, __u64 now, __u32 stack, __u
 	return own;
 }
 
-SEC("perf_event")
-int profile_thread(struct pt_regs *ctx)
+/* pc: where the running thread was interrupted. */
+static __always_inline int sample(__u64 pc)
 {
 	__u64 id = bpf_get_current_pid_tgid(), now;
 	struct thread_state *t;
@@ -186,10 +187,87 @@ int profile_thread(struct pt_regs *ctx)
 		t->chain.regs = (__u64)bpf_task_pt_regs(bpf_get_current_task_btf());
 	}
 	thread_snapshot(t, now, &t->sample.counters);
-	mode = mode_of(USER_PC(ctx));
+	mode = mode_of(pc);
 	stack = stack_sampled(t);
-	if (!fragment_bytes || !emit_fragment(t, now, stack, mode, USER_PC(ctx)))
-		emit_run_sample(t, now, stack, mode, USER_PC(ctx));
+	if (!fragment_bytes || !emit_fragment(t, now, stack, mode, pc))
+		emit_run_sample(t, now, stack, mode, pc);
 	count_time(bpf_ktime_get_ns() - now);
 	return 0;
+}
+
+SEC("perf_event")
+int profile_thread(struct pt_regs *ctx)
+{
+	return sample(USER_PC(ctx));
+}
+
+/* Of event=tick: one of so many of the kernel's own ticks is a sample, by chance. */
+const volatile __u32 sample_ticks = 1;
+const volatile __u64 tick_function = 0;
+
+/* Interrupts and system calls leave the program's registers at the same place. An address of the
+ * kernel's code is not to be had there, so that it is none in particular. */
+static __always_inline __u64 interrupted_pc(void)
+{
+	struct pt_regs *regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+
+	return USER_IS_INTERRUPTED(regs) ? USER_PC(regs) : ~0ull;
+}
+
+/* The tick of a CPU that has something to run is a timer among others. It takes no interrupt of its
+ * own, and nothing at a switch. */
+SEC("?tp_btf/hrtimer_expire_entry")
+int BPF_PROG(profile_tick, struct hrtimer *timer)
+{
+	if (!target_tgid || bpf_get_current_pid_tgid() >> 32 != target_tgid ||
+	    (__u64)timer->function != tick_function)
+		return 0;
+	if (sample_ticks > 1 && bpf_get_prandom_u32() % sample_ticks)
+		return 0;
+	return sample(interrupted_pc());
+}
+
+/* A thread of the target has the CPU, and nobody has seen it come: it has been on it since. */
+static __always_inline __u64 found_since(__u32 tid, __u64 now)
+{
+	struct thread_state *t = thread_find(tid);
+
+	if (!t)
+		return now;
+	if (t->time.run != RUN_RUNNING)
+		thread_is_on(t, now);
+	return t->time.since;
+}
+
+/* Of event=timer. It comes after the timer's interrupt, where that one came, before the interrupted
+ * thread goes on. On another CPU, if its own one is gone: the next switch there starts it. */
+static int timer_fired(void *map, __u32 *key, struct cpu_timer *t)
+{
+	__u64 id = bpf_get_current_pid_tgid(), now = bpf_ktime_get_ns();
+
+	if (!timers_on || *key != bpf_get_smp_processor_id()) {
+		t->runs = 0;
+		return 0;
+	}
+	if (!t->since && id >> 32 == target_tgid)
+		t->since = found_since((__u32)id, now);
+	if (!t->since)
+		timer_rests(t, now, !(__u32)id);
+	else if (timer_due(t, now))
+		sample(interrupted_pc());
+	return 0;
+}
+
+/* Run by user space for each CPU. */
+SEC("?syscall")
+int timer_make(__u32 *args)
+{
+	__u32 cpu = args[0];
+	struct cpu_timer *t = bpf_map_lookup_elem(&cpu_timers, &cpu);
+
+	if (!t || bpf_timer_init(&t->timer, &cpu_timers, 1 /* CLOCK_MONOTONIC */))
+		return 1;
+	/* By chance: the CPUs have nothing to do with each other. */
+	t->due_ns = timer_period_ns * (bpf_get_prandom_u32() >> 16) >> 16;
+	return bpf_timer_set_callback(&t->timer, timer_fired) != 0;
 }

@@ -5,6 +5,7 @@
  * while `prev` was on it: charged to prev if it is a thread of the target, else to "other" or
  * "idle", so that per CPU jvm + other + idle == growth of the clock, always.
  */
+#include "bpf/lib/cpu_timer.bpf.h"
 #include "bpf/lib/pidns.bpf.h"
 #include "bpf/lib/waits.bpf.h"
 #include "bpf/wire/wire_relay.h"
@@ -263,15 +264,14 @@ static __always_inline int on_switch(__u64 *ctx, const int entry)
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
 	__u32 target = target_tgid, cpu, tid;
 	struct thread_state *t = 0;
-	__u64 now, clock, stolen = 0;
+	__u64 now, clock, state = 0, stolen = 0;
 	struct wire_cpu *c;
+	int own, runnable = 0;
 
-	if (!target)
-		return 0;
 	/* Neither task is the target's or idle, as in most switches of a machine: what is stolen
 	 * from them is accounted in bulk at the next switch that involves one. */
-	if ((__u32)prev->tgid != target && (__u32)next->tgid != target &&
-	    (relayed || (prev->pid && next->pid)))
+	if (!target || ((__u32)prev->tgid != target && (__u32)next->tgid != target &&
+			(relayed || (prev->pid && next->pid))))
 		return 0;
 	cpu = bpf_get_smp_processor_id();
 	c = bpf_map_lookup_elem(&cpus, &cpu);
@@ -292,14 +292,15 @@ static __always_inline int on_switch(__u64 *ctx, const int entry)
 	c->seen = 1;
 	c->clock_ns = clock;
 
-	if ((__u32)prev->tgid == target) {
+	own = (__u32)prev->tgid == target;
+	if (own) {
 		tid = prev->pid;
 		t = thread_find_fast(tid);
+		state = switch_has_state ? ctx[3] & 0xffffffff : task_state(prev);
+		runnable = (ctx[0] & 0xff) || state == TASK_RUNNING;
 	}
+	timer_switch(cpu, now, own, runnable, (__u32)next->tgid == target);
 	if (t) {
-		__u64 state = switch_has_state ? ctx[3] & 0xffffffff : task_state(prev);
-		int runnable = (ctx[0] & 0xff) || state == TASK_RUNNING;
-
 		if (runnable)
 			leave(t, prev, tid, c, now, clock, stolen, RUN_RUNNABLE,
 			      WIRE_BLOCKED_OTHER);

@@ -96,6 +96,10 @@ struct task_struct {
 	char comm[16];
 };
 
+struct hrtimer {
+	void *function; /* enum hrtimer_restart (*)(struct hrtimer *) */
+};
+
 struct bpf_iter_meta;
 
 struct bpf_iter__task {

@@ -51,6 +51,15 @@ class Bounds(FakeTest):
     def lost_of(self, log, kind):
         return sum(e["count"] for e in log.report()["lost"]["events"] if e["event"] == kind)
 
+    def test_the_ring_of_fast_samples(self):
+        """It is larger if there is room for that; what the user says comes first."""
+        fake = self.start()
+        for options, wanted in (((), 16), (("--sample=1ms",), 16), (("--sample=100us",), 64),
+                                (("--sample=100us", "--max-memory", str(MEMORY)), 16),
+                                (("--sample=100us", "--buffer=4M"), 4)):
+            log = self.record(fake, "-f", *options).stop()
+            self.assertEqual(log.header["record"]["buffer_bytes"], wanted << 20, options)
+
     def test_monitors(self):
         """A lock on which a thread is blocked all the while keeps its number."""
         fake = self.start()

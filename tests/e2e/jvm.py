@@ -217,10 +217,26 @@ class Java:
         try:
             line = self.lines.get(timeout=deadline_s)
         except queue.Empty:
-            raise AssertionError(f"the Java program says nothing for {deadline_s} s") from None
+            raise AssertionError(f"the Java program says nothing for {deadline_s} s\n{self._threads()}") from None
         if line is None:
             raise AssertionError(f"the Java program has ended: {self.process.wait()}")
         return line
+
+    def _threads(self):
+        """What they do, for who reads of a program that hangs: jstack's, and virtual threads if the JDK has them."""
+        home = os.path.dirname(os.path.dirname(os.path.realpath(f"/proc/{self.own_pid or self.pid}/exe")))
+        with tempfile.TemporaryDirectory() as folder:
+            path, said = os.path.join(folder, "threads"), ""
+            for words in (("Thread.print", "-l"), ("Thread.dump_to_file", path), ("Thread.vthread_scheduler",)):
+                command = [jdk_tool("jcmd", home) or "jcmd", str(self.own_pid or self.pid), *words]
+                try:
+                    said += subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE_S).stdout
+                except (OSError, subprocess.TimeoutExpired) as why:
+                    said += f"{command}: {why}\n"
+            if os.path.exists(path):
+                with open(path, encoding="utf-8") as f:
+                    said += f.read()
+        return said
 
     def wait_ready(self):
         """A program may have much compiled before it is."""

@@ -8,8 +8,9 @@ class Samples:
 
     def __init__(self, log, thread):
         methods, stacks, chains = {}, {}, {0: ()}
-        cpu = 0
+        cpu = stolen = 0
         self.list, self.end_ns, self.results, self.back_ns = [], 0, {}, 0
+        self.stolen_since_ns = 0
         for e in log.raw:
             kind = e["event"]
             if kind == "method":
@@ -23,9 +24,12 @@ class Samples:
                 self.back_ns = max(self.back_ns, cpu - e["cpu_ns"])
                 self.list.append((max(e["cpu_ns"] - cpu, 0), chains[e["stack"]], e))
                 self.results[e["result"]] = self.results.get(e["result"], 0) + 1
-                cpu = max(cpu, e["cpu_ns"])
+                if e["cpu_ns"] > cpu:
+                    cpu, stolen = e["cpu_ns"], e["stolen_ns"]
             elif kind in ("thread_sample", "thread_end") and e["thread"] == thread:
                 self.end_ns = e["cpu_ns"]
+                # As much of the furthest sample's counter may have turned out to be stolen.
+                self.stolen_since_ns = e["stolen_ns"] - stolen
         self.rest_ns = self.end_ns - cpu
         self.sum_ns = sum(w for w, _, _ in self.list)
 

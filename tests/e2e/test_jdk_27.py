@@ -88,9 +88,6 @@ class SwitchesStacks27(test_jdk_25.SwitchesStacks25):
 
 class Virtual27(test_virtual.Virtual25):
     MAJOR = 27
-    # In one or two of the twelve rounds the VM has taken the monitor away meanwhile: the next one who comes makes another,
-    # whose owner is anonymous until it runs again. Its lock stack is on no thread.
-    UNRESOLVED = 2 * test_virtual.WAITERS
 
 
 @only_in_soak

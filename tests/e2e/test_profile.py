@@ -1,5 +1,6 @@
 """spoor record --sample: shares and sums against the clocks of the threads themselves, chains against what can call what."""
 import json
+import time
 import unittest
 
 from jvm import JavaTest, OtherJavaTest, PatchedJavaTest  # first: it says where harness is
@@ -9,6 +10,7 @@ import soaking
 from soaking import only_in_soak
 
 MS = 10**6
+TICK_NS = round(time.clock_getres(6) * 1e9)  # CLOCK_MONOTONIC_COARSE
 OTHER_SECONDS = 4 if soaking.is_on() else 2  # of a program that another test has recorded for longer
 CALLS = {"run": {"lambda"}, "lambda": {"hot", "lockstep"},
          "hot": {"work", "now", "tell"}, "lockstep": {"early", "late", "tell", "now"},
@@ -52,7 +54,7 @@ class ProfileTest(JavaTest):
         self.assert_near(samples.end_ns, said["total"], 2, "the thread's own clock", floor=5 * MS)
         self.assertEqual(samples.sum_ns + samples.rest_ns, samples.end_ns)
         print(f"the counter went back by {samples.back_ns} ns at most")
-        self.assertGreaterEqual(samples.rest_ns, -samples.back_ns - MS)
+        self.assertGreaterEqual(samples.rest_ns, -samples.stolen_since_ns)
         self.assertLess(samples.rest_ns, 20 * period_ns)
         self.assert_near(len(samples.list), samples.end_ns / period_ns, 25, "samples")
 
@@ -87,10 +89,10 @@ class ProfileTest(JavaTest):
         print(f"{len(samples.list)} samples, {100 * whole:.2f} % of the walks complete: {samples.results}")
         self.assertGreater(whole, least)
 
-    def check_hot(self, *options, seconds=4):
-        for name, (samples, said) in self.run_hot("hot", seconds, 2, "--sample=1ms", *options).items():
+    def check_hot(self, *options, seconds=4, sample="1ms", period_ns=MS):
+        for name, (samples, said) in self.run_hot("hot", seconds, 2, f"--sample={sample}", *options).items():
             with self.subTest(name):
-                self.check_sums(samples, said, MS)
+                self.check_sums(samples, said, period_ns)
                 self.check_shares(samples, said, ("arithmetic", "recursion", "megamorphic", "arraycopy", "checksum",
                                                   "collections"))
                 self.check_walks(samples)
@@ -99,6 +101,23 @@ class ProfileTest(JavaTest):
 class Profile(ProfileTest):
     def test_shares_and_sums(self):
         self.check_hot()
+
+    def test_ticks(self):
+        """Of the kernel: each is a sample. TIME becomes the nearest number of ticks."""
+        self.check_hot(sample=f"{TICK_NS}ns,event=tick", period_ns=TICK_NS)
+
+    def test_one_tick_of_some(self):
+        vm = self.java("Hot", "hot", 2, 2)
+        recorder = self.record(vm, f"--sample={3 * TICK_NS + 1000}ns,event=tick")
+        vm.ask("go", deadline_s=60)
+        log = recorder.stop()
+        self.assertEqual(log.header["sources"]["sample"]["event"], "tick")
+        self.assertEqual(log.header["sources"]["sample"]["period_ns"], 3 * TICK_NS)
+        count = len(log.raw_of("run_sample"))
+        cpu_ns = json.loads(spoor("profile", "--threads", "--format", "json", log.path).stdout)["run_ns"]
+        # By chance: a third of them. Twice as far off as five standard deviations would be.
+        wanted = cpu_ns / TICK_NS / 3
+        self.assert_near(count, wanted, 25, "samples", floor=10 * wanted ** 0.5)
 
     def test_without_probes(self):
         self.check_hot("--probes", "none", seconds=OTHER_SECONDS)
@@ -121,10 +140,21 @@ class Profile(ProfileTest):
         _, between = self.early("--sample=1ms,jitter=off")
         self.assertTrue(0.98 < between < 1.03, between)
 
+    def test_bursts(self):
+        """Of a thread that sleeps before it has run for a period each moment is as likely to be found as any other."""
+        (samples, said), = self.run_hot("bursts", 600, 400, "--sample=2ms").values()
+        share, sd = samples.share("early")
+        inside, _ = samples.share("early", "late")
+        wanted = said["early"] / (said["early"] + said["late"])
+        count, due = len(samples.list), samples.end_ns / (2 * MS * 1.0942)
+        print(f"{100 * share / inside:.1f} %, itself {100 * wanted:.1f} %, sd {100 * sd:.1f}; {count} samples, {due:.0f} are due")
+        self.assertLess(abs(share / inside - wanted) / sd, 3.5)
+        self.assert_near(count, due, 10, "samples", floor=4 * due ** 0.5)
+
     @only_in_soak
     def test_lockstep_is_wrong_without_jitter(self):
         """Needs a quiet machine: time that is stolen, or that another thread takes, moves the clock against the program."""
-        self.assertGreater(max(self.early("--sample=1ms,jitter=off")[0] for _ in range(2)), 3.5)
+        self.assertGreater(max(self.early("--sample=1ms,jitter=off,event=cpu-clock")[0] for _ in range(2)), 3.5)
 
     def check_deep(self, *options):
         """What is below the interrupted frame is the same each time, and is not walked each time: else a walk of so many

@@ -172,7 +172,7 @@ class Serve(Top):
     def test_cpu_time_by_method(self):
         vm = self.java("Hot", "hot", 1, 2)
         recorder = self.record(vm.pid, "--sample=1ms")
-        serve = self.served(vm, "-i", "1s", "--labels", "12", "--sample=1ms")
+        serve = self.served(vm, "-i", "1s", "--labels", "12", "--sample=1ms,event=cpu-clock")
         wait_until("the first interval is over", lambda: serve.answers())
         vm.ask("go", deadline_s=5 * DEADLINE_S)
         intervals = samples(serve.answers())["spoor_intervals_total", ()]

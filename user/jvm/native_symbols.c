@@ -52,6 +52,11 @@ struct native_symbols {
 	uint64_t first_ns, spent_ns;
 };
 
+uint64_t native_symbols_tick(void)
+{
+	return kernel_symbols_tick();
+}
+
 int native_symbols_kernel(void)
 {
 	return kernel_symbols_open();

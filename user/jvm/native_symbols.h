@@ -11,6 +11,8 @@ struct native_symbols;
 /* Before rights are given up: the kernel's list of its functions. A descriptor, or negative errno:
  * then its functions have no names. */
 int native_symbols_kernel(void);
+/* Of kernel_symbols_tick(), by the same capability. */
+uint64_t native_symbols_tick(void);
 /* j is lent until native_symbols_free; kernel, what native_symbols_kernel() has returned, becomes
  * its own. 0 or -ENOMEM. */
 int native_symbols_new(const struct jvm *j, int kernel, struct native_symbols **ret);

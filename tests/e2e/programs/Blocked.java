@@ -10,15 +10,23 @@ import java.util.concurrent.CountDownLatch;
  */
 public class Blocked {
     static final Object LOCK = new Object();
+    static final ThreadMXBean BEANS = ManagementFactory.getThreadMXBean();
 
-    static void hold(int times, CountDownLatch begin) {
+    static long blockedCount() {
+        return BEANS.getThreadInfo(Thread.currentThread().getId()).getBlockedCount();
+    }
+
+    /** How often the thread was blocked meanwhile. Before, threads that initialise the same class are, for a moment. */
+    static long hold(int times, CountDownLatch begin) {
         try {
             begin.await();
+            long before = blockedCount();
             for (int i = 0; i < times; i++) {
                 synchronized (LOCK) {
                     Thread.sleep(2);
                 }
             }
+            return blockedCount() - before;
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }
@@ -29,13 +37,12 @@ public class Blocked {
         Thread[] threads = new Thread[Integer.parseInt(args[0])];
         CountDownLatch begin = new CountDownLatch(1);
         CountDownLatch counted = new CountDownLatch(threads.length);
-        ThreadMXBean beans = ManagementFactory.getThreadMXBean();
+        blockedCount(); // its classes are there now
         long[] blocked = new long[threads.length];
         for (int i = 0; i < threads.length; i++) {
             int own = i;
             threads[i] = new Thread(() -> {
-                hold(times, begin);
-                blocked[own] = beans.getThreadInfo(Thread.currentThread().getId()).getBlockedCount();
+                blocked[own] = hold(times, begin);
                 counted.countDown();
             }, "blocked-" + i);
             threads[i].start();

@@ -2,11 +2,13 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import java.util.zip.CRC32;
 
 /**
  * Threads that spend known shares of their CPU time in methods of theirs: hot SECONDS THREADS takes turns of 5 to 25 ms in
- * each of them, lockstep SECONDS PERIOD_US goes from one to the other at fixed times of the thread's own clock, locked
+ * each of them, lockstep SECONDS PERIOD_US goes from one to the other at fixed times of the thread's own clock, bursts MS
+ * PERIOD_US does so and sleeps six times as long after each period, locked
  * SECONDS MS works for MS with a lock for which another thread waits, and for twice as long without it, deep SECONDS FRAMES
  * works below so many frames. Begins at the first line of input, and answers {THREAD: {METHOD: ns}} by the thread's own clock; total is all that the thread ran.
  */
@@ -139,6 +141,20 @@ public class Hot {
         tell(new String[] {"early", "late"}, new long[] {early, late});
     }
 
+    static void bursts(long ms, long period) {
+        long begin = now(), early = 0, late = 0;
+        while (now() - begin < ms * 1_000_000L) {
+            long at = now();
+            early(at + period * 3 / 10);
+            long half = now();
+            late(at + period);
+            early += half - at;
+            late += now() - half;
+            LockSupport.parkNanos(6 * period);
+        }
+        tell(new String[] {"early", "late"}, new long[] {early, late});
+    }
+
     static void deep(long seconds, int frames) {
         long begin = now();
         while (now() - begin < seconds * 1_000_000_000L)
@@ -205,6 +221,8 @@ public class Hot {
                         locked(seconds, last);
                     else if (args[0].equals("deep"))
                         deep(seconds, (int) last);
+                    else if (args[0].equals("bursts"))
+                        bursts(seconds, last * 1000);
                     else
                         lockstep(seconds, last * 1000);
                 } catch (Exception e) {

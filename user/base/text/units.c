@@ -109,6 +109,15 @@ uint64_t clock_mono_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
+uint64_t clock_tick_ns(void)
+{
+	struct timespec tick;
+
+	return clock_getres(CLOCK_MONOTONIC_COARSE, &tick)
+		       ? 0
+		       : (uint64_t)tick.tv_sec * NS_PER_S + (uint64_t)tick.tv_nsec;
+}
+
 uint64_t clock_wall_ns(void)
 {
 	return clock_ns(CLOCK_REALTIME);

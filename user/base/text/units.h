@@ -19,4 +19,6 @@ char *duration_format(uint64_t ns, char buf[UNITS_TEXT_MAX]);
 char *size_format(uint64_t bytes, char buf[UNITS_TEXT_MAX]);
 
 uint64_t clock_mono_ns(void);
+/* From one tick of the kernel to the next; 0: nobody says. */
+uint64_t clock_tick_ns(void);
 uint64_t clock_wall_ns(void);

@@ -19,6 +19,7 @@
 #include "cmd/live/live_run.h"
 #include "cmd/live/top_window.h"
 #include "cmd/parse.h"
+#include "cmd/sample_option.h"
 #include "log/format/event.h"
 #include "report/live/metrics.h"
 #include "report/model/sections/commands/profile_window.h"
@@ -50,9 +51,9 @@ static const struct argp_option option_table[] = {
 	 "Lock classes, pools of threads, and methods that are told apart (50); the rest is "
 	 "'other'",
 	 0},
-	{"sample", OPT_SAMPLE, "TIME", OPTION_ARG_OPTIONAL,
+	{"sample", OPT_SAMPLE, "TIME[,event=EVENT]", OPTION_ARG_OPTIONAL,
 	 "Look where each running thread is whenever it has run for TIME (default: 10ms), for CPU "
-	 "time by method",
+	 "time by method; EVENT: timer, cpu-clock or tick, as spoor record --help says",
 	 0},
 	{"no-write", LIVE_NO_WRITE, NULL, 0,
 	 "Never write to the JVM; monitor events then need -XX:+DTraceMonitorProbes", 0},
@@ -92,12 +93,6 @@ static void parse_labels(struct options *o, const char *arg, struct argp_state *
 	o->labels = (unsigned)n;
 }
 
-static void parse_sample(struct options *o, const char *arg, struct argp_state *state)
-{
-	o->live.recorder.sample_ns = parse_period(arg, state);
-	o->live.recorder.sample_jitter = true;
-}
-
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
@@ -113,7 +108,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		parse_labels(o, arg, state);
 		return 0;
 	case OPT_SAMPLE:
-		parse_sample(o, arg, state);
+		parse_sample(arg, false, &o->live.recorder.sample, state);
 		return 0;
 	default:
 		return live_parse(key, arg, state, &o->live);
@@ -198,7 +193,7 @@ static int profile_begin(struct run *run, struct analysis *a, const json_t *head
 	struct profile_options *o = &run->profile.options;
 	int err = 0;
 
-	if (!run->o->live.recorder.sample_ns)
+	if (!run->o->live.recorder.sample.period_ns)
 		return 0;
 	profile_window_set(o, header, &run->window.source.range);
 	o->names = analysis_names(a);
@@ -229,7 +224,7 @@ static int on_begin(void *ctx, struct analysis *a, const json_t *header)
 static int on_event(void *ctx, const struct event *e)
 {
 	struct run *run = ctx;
-	int err = run->o->live.recorder.sample_ns ? profile_add(&run->profile, e) : 0;
+	int err = run->o->live.recorder.sample.period_ns ? profile_add(&run->profile, e) : 0;
 
 	if (e->time_ns >= run->newest_ns)
 		run->newest_ns = e->time_ns;
@@ -249,7 +244,7 @@ static int on_hole(void *ctx, uint64_t from_ns, uint64_t to_ns)
 
 static int add_window(struct run *run, bool last)
 {
-	const bool samples = run->o->live.recorder.sample_ns != 0;
+	const bool samples = run->o->live.recorder.sample.period_ns != 0;
 	const struct metrics_interval interval = {.view = &run->window.view,
 						  .blocked = &run->intervals,
 						  .spans = run->spans,

@@ -21,6 +21,7 @@
 #include "cmd/record/record_output.h"
 #include "cmd/record/record_watched.h"
 #include "cmd/rights.h"
+#include "cmd/sample_option.h"
 #include "cmd/signals.h"
 #include "jvm/find.h"
 #include "jvm/flag/flag_guard.h"
@@ -91,16 +92,21 @@ static const struct argp_option argp_options[] = {
 	 "java.util.concurrent and leave their carriers; a program that hands much from one "
 	 "virtual thread to another is slowed down by that. Not with the hooks of a patched JVM",
 	 0},
-	{"buffer", OPT_BUFFER, "SIZE", 0, "ring buffer between kernel and spoor (default: 16M)", 0},
+	{"buffer", OPT_BUFFER, "SIZE", 0,
+	 "ring buffer between kernel and spoor (default: 16M; 64M with --sample faster than 500us)",
+	 0},
 	{"window", OPT_WINDOW, "TIME", 0, "sample threads and CPUs this often (default: 1s)", 0},
 	{"off-cpu", OPT_OFF_CPU, "TIME", 0,
 	 "tell each break of a thread that is this long: asleep, in I/O, without a CPU (default: "
 	 "1ms); shorter ones are in the sums only",
 	 0},
-	{"sample", OPT_SAMPLE, "TIME[,jitter=off][,symbols]", OPTION_ARG_OPTIONAL,
+	{"sample", OPT_SAMPLE, "TIME[,jitter=off][,event=EVENT][,symbols]", OPTION_ARG_OPTIONAL,
 	 "look where each running thread is whenever it has run for TIME (default: 10ms; 1ms, "
 	 "100us; by chance a little more or less), for spoor profile; symbols: with the names of "
-	 "native and kernel functions",
+	 "native and kernel functions; EVENT: timer, a timer of each CPU (default); cpu-clock, a "
+	 "clock of each thread (default with symbols): costs more where threads come and go often; "
+	 "tick: at the kernel's own ticks, TIME is a number of these (4ms, 8ms, ...): costs least, "
+	 "above all in virtual machines",
 	 0},
 	{"fragments", OPT_FRAGMENTS, "SIZE", OPTION_ARG_OPTIONAL,
 	 "with --sample: copy SIZE of the stack with each sample (4K, 8K, 16K, 32K, 64K; default: "
@@ -175,39 +181,6 @@ static enum probe_set parse_probes(const char *arg, struct argp_state *state)
 	return (enum probe_set)parse_word("probes", arg, probe_set_names, state);
 }
 
-/* What is after the period, from its comma on. */
-static void parse_sample_words(const char *words, struct argp_state *state,
-			       struct recorder_options *o)
-{
-	while (words && *words) {
-		size_t len = strcspn(++words, ",");
-
-		if (len == strlen("jitter=off") && !memcmp(words, "jitter=off", len))
-			o->sample_jitter = false;
-		else if (len == strlen("symbols") && !memcmp(words, "symbols", len))
-			o->sample_symbols = true;
-		else
-			argp_error(state, "--sample: '%.*s' is neither jitter=off nor symbols",
-				   (int)len, words);
-		words += len;
-	}
-}
-
-static void parse_sample(const char *arg, struct argp_state *state, struct recorder_options *o)
-{
-	const char *comma = arg ? strchr(arg, ',') : NULL;
-	char period[32];
-
-	o->sample_ns = parse_period(NULL, state);
-	o->sample_jitter = true;
-	o->sample_symbols = false;
-	parse_sample_words(comma, state, o);
-	if (!arg || comma == arg)
-		return;
-	snprintf(period, sizeof(period), "%.*s", (int)(comma ? comma - arg : 31), arg);
-	o->sample_ns = parse_period(period, state);
-}
-
 static uint32_t parse_fragments(const char *arg, struct argp_state *state)
 {
 	uint64_t bytes = 32768;
@@ -227,9 +200,9 @@ static void check_all(struct options *o, struct argp_state *state)
 					     : "-p PID or COMMAND is needed");
 	if (o->user && !o->command)
 		argp_error(state, "-u USER is for COMMAND");
-	if (r->fragment_bytes && (!r->sample_ns || r->no_stacks))
+	if (r->fragment_bytes && (!r->sample.period_ns || r->no_stacks))
 		argp_error(state, "--fragments is for --sample%s",
-			   r->sample_ns ? ", without --no-stacks" : "");
+			   r->sample.period_ns ? ", without --no-stacks" : "");
 	record_flight_check(r, state);
 	record_output_check(&r->log, o->command != NULL, state);
 	record_memory_check(r, state);
@@ -289,7 +262,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return parse_size(state, arg, duration_parse, "duration such as 1ms",
 				  &o->recorder.off_cpu_ns);
 	case OPT_SAMPLE:
-		parse_sample(arg, state, &o->recorder);
+		parse_sample(arg, true, &o->recorder.sample, state);
 		return 0;
 	case OPT_FRAGMENTS:
 		o->recorder.fragment_bytes = parse_fragments(arg, state);
@@ -516,7 +489,7 @@ static int record(struct options *o, int signals, bool own_child)
 	o->recorder.dumped = record_flight_report;
 	o->recorder.dumped_ctx = &report;
 	o->recorder.before_write = on_before_write;
-	if (o->recorder.sample_symbols)
+	if (o->recorder.sample.symbols)
 		o->recorder.kernel_symbols = native_symbols_kernel();
 	err = rights_attach();
 	if (err)
@@ -596,8 +569,7 @@ static int find_jvm(struct options *o)
 
 static void options_init(struct options *o)
 {
-	*o = (struct options){.recorder = {.buffer_bytes = 16 << 20,
-					   .window_ns = NS_PER_S,
+	*o = (struct options){.recorder = {.window_ns = NS_PER_S,
 					   .off_cpu_ns = NS_PER_MS,
 					   .single_ns = NS_PER_MS,
 					   .log.compression.codec = BLOCK_CODEC_ZSTD}};

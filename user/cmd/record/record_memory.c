@@ -7,6 +7,8 @@
 #include "record/identity/memory.h"
 
 #define BUFFER_DEFAULT (16ull << 20)
+#define BUFFER_FAST (64ull << 20) /* some seconds of two CPUs each 100 us, with new chains */
+#define SAMPLE_FAST_NS 500000u
 #define MAX_THREADS 32768u /* MAP_THREADS_MAX of record/kernel/map_sizes.h */
 
 enum { OPT_MAX_MEMORY = 1300, OPT_MAX_THREADS };
@@ -53,11 +55,23 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 const struct argp record_memory_argp = {options, parse_option, NULL, NULL, NULL, NULL, NULL};
 
+/* Where all CPUs are busy, fast samples fill the ring buffer while the recorder waits for one. */
+static uint64_t buffer_bytes(const struct recorder_options *o, uint64_t other)
+{
+	if (!o->sample.period_ns || o->sample.period_ns >= SAMPLE_FAST_NS)
+		return BUFFER_DEFAULT;
+	other += BUFFER_FAST - BUFFER_DEFAULT;
+	return !o->max_memory || o->max_memory >= MEMORY_LEAST + other ? BUFFER_FAST
+								       : BUFFER_DEFAULT;
+}
+
 void record_memory_check(struct recorder_options *o, struct argp_state *state)
 {
 	uint64_t other = o->flight.keep_ns ? o->log.max_bytes : 0;
 	char text[UNITS_TEXT_MAX];
 
+	if (!o->buffer_bytes)
+		o->buffer_bytes = buffer_bytes(o, other);
 	if (o->buffer_bytes > BUFFER_DEFAULT)
 		other += o->buffer_bytes - BUFFER_DEFAULT;
 	o->max_memory_other = other;

@@ -115,6 +115,21 @@ int kernel_symbols_read(int fd, struct kernel_symbols **ret)
 	return err;
 }
 
+uint64_t kernel_symbols_tick(void)
+{
+	FILE *f = fopen("/proc/kallsyms", "re");
+	char name[64], line[512];
+	uint64_t address, found = 0;
+
+	while (f && !found && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%" SCNx64 " %*c %63s", &address, name) == 2 &&
+		    (!strcmp(name, "tick_nohz_handler") || !strcmp(name, "tick_sched_timer")))
+			found = address;
+	if (f)
+		fclose(f);
+	return found;
+}
+
 void kernel_symbols_free(struct kernel_symbols *s)
 {
 	if (!s)

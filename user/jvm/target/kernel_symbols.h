@@ -14,6 +14,9 @@ int kernel_symbols_parse(const char *text, struct kernel_symbols **ret);
  */
 int kernel_symbols_open(void);
 int kernel_symbols_read(int fd, struct kernel_symbols **ret);
+/* The address of the function that the timer of each CPU's tick has: tick_nohz_handler() since
+ * Linux 6.8, tick_sched_timer() before. 0: it is hidden, or there is none of these. */
+uint64_t kernel_symbols_tick(void);
 void kernel_symbols_free(struct kernel_symbols *s);
 /* The function that an address is in, and where it begins and ends; lent until
  * kernel_symbols_free. NULL: in none. */

@@ -127,6 +127,7 @@ static int open_and_load(struct bpf_session *p, const struct bpf_session_options
 					.cpus = p->cpus,
 					.fragment_bytes = o->fragments.bytes,
 					.samples = p->sample.period_ns != 0,
+					.timers = p->sample.event == SAMPLE_TIMER,
 					.by_switches = probes_by_switches(p->probes),
 					.thread_ids = jvm_has_thread_ids(p->j),
 					.virtual_threads = jvm_has_virtual(p->j),
@@ -135,7 +136,7 @@ static int open_and_load(struct bpf_session *p, const struct bpf_session_options
 					 .virtual_threads = jvm_has_virtual(p->j),
 					 .virtual_parks = p->virtual_parks,
 					 .thread_ids = jvm_has_thread_ids(p->j),
-					 .sample = p->sample.period_ns != 0};
+					 .sample = p->sample.event};
 	struct stat st;
 	int err;
 
@@ -148,6 +149,7 @@ static int open_and_load(struct bpf_session *p, const struct bpf_session_options
 		return fail(why, -errno, "the BPF programs cannot be opened: %s", strerror(errno));
 	wanted.multi = p->multi = uprobe_multi_supported();
 	p->hit = programs_choose(p->skel, &wanted);
+	programs_set_sample(p->skel, &p->sample, o->sample_tick);
 	look_at_kernel(p);
 	if (kernel_reads_refusal(p->reads, jvm_pid(p->j)))
 		return fail(why, -ENOTSUP, "%s", kernel_reads_refusal(p->reads, jvm_pid(p->j)));
@@ -189,7 +191,10 @@ int bpf_session_load(struct jvm *j, const struct bpf_session_options *o, struct 
 	p->probes = o->probes;
 	p->virtual_parks = o->virtual_parks && !probes_hooked(o->probes) && jvm_has_virtual(j);
 	p->sample = (struct thread_clocks_options){
-		.pid = jvm_pid(j), .period_ns = o->sample_ns, .jitter = o->sample_jitter};
+		.pid = jvm_pid(j),
+		.period_ns = o->sample_ns,
+		.jitter = o->sample_jitter,
+		.event = o->sample_ns ? o->sample_event : SAMPLE_AUTO};
 	p->relay = o->relay;
 	p->relay_slot = o->relay_slot;
 	err = cpus_possible(WIRE_CPUS_MAX, &p->cpus, why, PROGRAMS_WHY_MAX);
@@ -508,6 +513,11 @@ static bool any_attached(const struct bpf_session *p)
 	return false;
 }
 
+static const char *const no_clock[SAMPLE_EVENT_COUNT] = {
+	[SAMPLE_TIMER] = "the CPUs get no timers (try event=cpu-clock)",
+	[SAMPLE_CPU_CLOCK] = "perf_event_open() gives threads no clock",
+	[SAMPLE_TICK] = "the kernel's tick cannot be attached to"};
+
 int bpf_session_attach(struct bpf_session *p, char why[PROGRAMS_WHY_MAX])
 {
 	const struct uprobe_target target = {.pid = jvm_pid(p->j),
@@ -519,6 +529,9 @@ int bpf_session_attach(struct bpf_session *p, char why[PROGRAMS_WHY_MAX])
 							   jvm_has_thread_ids(p->j)),
 					     .program = p->hit,
 					     .specs = bpf_map__fd(p->skel->maps.probe_specs)};
+	const struct thread_clock_programs clocks = {
+		p->skel->progs.timer_make, p->skel->progs.profile_thread,
+		p->skel->progs.profile_tick, &p->skel->bss->timers_on};
 	int err = attach_sched(p, why);
 
 	if (err)
@@ -543,9 +556,9 @@ int bpf_session_attach(struct bpf_session *p, char why[PROGRAMS_WHY_MAX])
 			    jvm_libjvm_name(p->j));
 	/* Without it, silent owners that keep their CPU are missed: not worth failing for. */
 	sampler_open(p->sample_owner, OWNER_PERIOD_NS, &p->owners);
-	err = thread_clocks_open(p->skel->progs.profile_thread, &p->sample, &p->clocks);
-	return err ? fail(why, err, "--sample: perf_event_open() gives threads no clock: %s",
-			  strerror(-err))
+	p->sample.cpus = p->cpus;
+	err = thread_clocks_open(&clocks, &p->sample, &p->clocks);
+	return err ? fail(why, err, "--sample: %s: %s", no_clock[p->sample.event], strerror(-err))
 		   : 0;
 }
 

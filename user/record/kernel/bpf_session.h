@@ -9,6 +9,7 @@
 
 #include "record/kernel/fragment_ring.h"
 #include "record/kernel/probe_table.h"
+#include "record/kernel/thread_clocks.h"
 
 struct jvm;
 struct relay;
@@ -20,7 +21,8 @@ struct bpf_session_options {
 	enum probe_set probes; /* which probes report locks and waits */
 	uint64_t single_ns; /* by switches: shorter waits that are no contentions are summed up */
 	uint32_t max_threads; /* of map_sizes.h */
-	uint64_t sample_ns;   /* 0: running threads are not sampled */
+	uint64_t sample_ns, sample_tick; /* 0: not sampled; of kernel_symbols_tick() */
+	enum sample_event sample_event;	 /* not SAMPLE_AUTO, if sampled */
 	bool sample_jitter, virtual_parks; /* the latter: of those that unmount; not with hooks */
 	struct fragment_ring_options fragments; /* with samples */
 	/* Lent, with a slot that is the session's own: its programs call those of the session in
@@ -64,15 +66,13 @@ const char *bpf_session_throttle_clock(const struct bpf_session *p);
 const char *bpf_session_limits(const struct bpf_session *p);
 
 int bpf_session_fd(const struct bpf_session *p); /* polls readable when much is waiting */
-/* Hands all waiting records to the callback, also those that come meanwhile; their number, or the
- * callback's error: then what it has been given is taken out of the ring, and no more. */
+/* Hands all waiting records, and those that come meanwhile, to the callback; their number, or its
+ * error: then what it has been given is taken out of the ring, and no more. */
 int bpf_session_consume(struct bpf_session *p);
 struct fragment_ring *bpf_session_fragments(const struct bpf_session *p); /* NULL: none */
 
-/*
- * Attaches to libraries with marks (mark.h) that have been mapped since the last call, of which
- * report is called with it. How many are attached now, or negative errno.
- */
+/* Attaches to libraries with marks (mark.h) that have been mapped since the last call, of which
+ * report is called with it. How many are attached now, or negative errno. */
 int bpf_session_look_for_marks(struct bpf_session *p,
 			       void (*report)(void *ctx, const char *path, const char *why),
 			       void *ctx);

@@ -137,6 +137,8 @@ int map_sizes_set(struct spoor_bpf *skel, const struct map_sizes *s)
 	/* As many walks may be going on as one CPU can be interrupted in, on each CPU. */
 	if (!err)
 		err = bpf_map__set_max_entries(walks, bpf_map__max_entries(walks) * s->cpus);
+	if (!err && s->timers)
+		err = bpf_map__set_max_entries(skel->maps.cpu_timers, s->cpus);
 	if (!err)
 		err = sizes_by_present(skel, s, slots, now);
 	return err ? err : sizes_by_threads(skel, s, slots);

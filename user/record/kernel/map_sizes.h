@@ -18,6 +18,7 @@ struct map_sizes {
 	unsigned cpus;
 	bool by_switches, virtual_threads, virtual_parks, thread_ids;
 	bool samples;            /* of threads that run: they are anywhere in the code */
+	bool timers;             /* of CPUs, for these */
 	uint32_t fragment_bytes; /* 0: there are none */
 };
 

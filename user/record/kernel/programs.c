@@ -3,6 +3,7 @@
 #include <bpf/libbpf.h>
 #include <linux/types.h>
 
+#include "base/text/units.h"
 #include "bpf/wire/wire_layout.h"
 #include "bpf/wire/wire_stack.h"
 #include "record/kernel/features/uprobe_multi.h"
@@ -31,7 +32,9 @@ struct bpf_program *programs_choose(struct spoor_bpf *skel, const struct program
 	bpf_program__set_autoload(skel->progs.sched_waking, by_switches);
 	bpf_program__set_autoload(skel->progs.flush_waits, by_switches);
 	bpf_program__set_autoload(skel->progs.flush_parks, w->virtual_parks);
-	bpf_program__set_autoload(skel->progs.profile_thread, w->sample);
+	bpf_program__set_autoload(skel->progs.profile_thread, w->sample == SAMPLE_CPU_CLOCK);
+	bpf_program__set_autoload(skel->progs.profile_tick, w->sample == SAMPLE_TICK);
+	bpf_program__set_autoload(skel->progs.timer_make, w->sample == SAMPLE_TIMER);
 	if (w->multi) {
 		uprobe_multi_prepare(skel->progs.numbered_gate);
 		uprobe_multi_prepare(hit);
@@ -42,4 +45,18 @@ struct bpf_program *programs_choose(struct spoor_bpf *skel, const struct program
 	skel->rodata->virtual_parks_too = w->virtual_parks;
 	skel->rodata->walk_chunks = w->virtual_threads;
 	return hit;
+}
+
+void programs_set_sample(struct spoor_bpf *skel, const struct thread_clocks_options *o,
+			 uint64_t tick)
+{
+	uint64_t tick_ns = clock_tick_ns(), base;
+
+	skel->rodata->tick_function = tick;
+	skel->rodata->sample_ticks =
+		tick_ns && o->period_ns > tick_ns ? (__u32)(o->period_ns / tick_ns) : 1;
+	if (!o->period_ns || o->event != SAMPLE_TIMER)
+		return;
+	thread_clocks_timer(o, &base, &skel->rodata->timer_spread_ns);
+	skel->rodata->timer_period_ns = base;
 }

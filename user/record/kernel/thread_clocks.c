@@ -1,22 +1,34 @@
 /*
- * Why a clock for each thread, and not for each CPU
+ * Three things can make a sample due.
  *
- * A clock of a CPU wakes an idle machine at its period, and counts the time of everybody else. A
- * perf event of a thread is started and stopped by the scheduler with its thread (Linux 6.1 to
- * 6.18, cpu_clock_event_add in kernel/events/core.c), and what is left of its period is kept
- * meanwhile. It is inherited by the threads that its thread starts, with the BPF program;
- * `inherit_thread` (5.13) keeps it from child processes.
+ * Timers. A perf event of a CPU wakes an idle machine at its period, and counts the time of
+ * everybody else. A timer of BPF's can be started where a thread of the target comes to the CPU,
+ * and needs nothing at most switches: see bpf/lib/cpu_timer.bpf.h.
+ *
+ * Clocks of threads. A perf event of a thread is started and stopped by the scheduler with its
+ * thread (Linux 6.1 to 6.18, cpu_clock_event_add in kernel/events/core.c), and what is left of its
+ * period is kept meanwhile. It is inherited by the threads that its thread starts, with the BPF
+ * program; `inherit_thread` (5.13) keeps it from child processes.
  *
  * Threads that exist are listed until a list has none that is new: whoever started a thread between
  * two lists had no clock yet, so that the thread has none, or had one, so that it has one by now; a
  * second one does no harm, as a sample's weight is the time since the one before.
+ *
+ * What a clock of a thread costs is mostly the kernel's timer, which is armed and taken off
+ * whenever the thread comes and goes: on a virtual machine some us a switch, at any period. But the
+ * kernel's code that was interrupted is known with it only.
+ *
+ * Ticks. The kernel's own tick is there anyhow, on each CPU that has something to run; it comes
+ * each 1 to 10 ms.
  */
 #include "record/kernel/thread_clocks.h"
 
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <dirent.h>
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -27,6 +39,9 @@
 #include "base/text/units.h"
 
 #define ROUNDS_MAX 64
+#define CPUS_MAX 8192 /* that a set of CPUs has room for */
+
+const char *const sample_event_names[] = {"auto", "timer", "cpu-clock", "tick"};
 
 struct thread_clock {
 	pid_t tid;
@@ -36,6 +51,8 @@ struct thread_clock {
 struct thread_clocks {
 	struct thread_clocks_options options;
 	int program;
+	struct bpf_link *tick;
+	uint32_t *timers_on;
 	struct thread_clock *list;
 	uint32_t count, capacity;
 	uint64_t random;
@@ -48,15 +65,28 @@ struct thread_clocks {
  * program of that period each hit is 5 to 14 % later than the one before. The clock's interrupts
  * are half of what sampling costs on a virtual machine, so that each of them is a sample.
  */
+void thread_clocks_timer(const struct thread_clocks_options *o, uint64_t *base, uint32_t *spread)
+{
+	uint64_t period = o->period_ns, by_chance;
+
+	*base = period;
+	*spread = 0;
+	if (!o->jitter)
+		return;
+	period = period * 1094179 / 1000000;
+	by_chance = period * 2 / 25 + 1;
+	*spread = by_chance < UINT32_MAX ? (uint32_t)by_chance : UINT32_MAX;
+	*base = period - *spread / 2;
+}
+
 static uint64_t period_next(struct thread_clocks *c)
 {
-	uint64_t period = c->options.period_ns;
+	uint64_t base;
+	uint32_t spread;
 
-	if (!c->options.jitter)
-		return period;
+	thread_clocks_timer(&c->options, &base, &spread);
 	c->random = c->random * 6364136223846793005u + 1442695040888963407u;
-	period = period * 1094179 / 1000000;
-	return period - period / 25 + (c->random >> 33) % (period * 2 / 25 + 1);
+	return base + (spread ? (c->random >> 33) % spread : 0);
 }
 
 /* A software clock: there is no need for a PMU, which most virtual machines lack. */
@@ -135,11 +165,66 @@ static int start_round(struct thread_clocks *c)
 	return err ? err : c->count > before;
 }
 
-int thread_clocks_open(const struct bpf_program *program, const struct thread_clocks_options *o,
-		       struct thread_clocks **ret)
+static int clocks_start(struct thread_clocks *c, const struct bpf_program *program)
+{
+	int more = 1;
+
+	c->program = bpf_program__fd(program);
+	c->random = clock_mono_ns();
+	for (int i = 0; more > 0 && i < ROUNDS_MAX; i++)
+		more = start_round(c);
+	return more < 0 ? more : 0;
+}
+
+/* Where a thread of the target keeps its CPU, nobody would start the timer for long. */
+static void visit_cpus(unsigned cpus)
+{
+	size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
+	cpu_set_t *own = CPU_ALLOC(CPUS_MAX), *one = CPU_ALLOC(CPUS_MAX);
+
+	if (own && one && !sched_getaffinity(0, size, own)) {
+		for (unsigned cpu = 0; cpu < cpus && cpu < CPUS_MAX; cpu++) {
+			CPU_ZERO_S(size, one);
+			CPU_SET_S(cpu, size, one);
+			sched_setaffinity(0, size, one); /* there is none, or it is not for us */
+		}
+		sched_setaffinity(0, size, own);
+	}
+	CPU_FREE(own);
+	CPU_FREE(one);
+}
+
+static int timers_start(struct thread_clocks *c, const struct thread_clock_programs *programs)
+{
+	for (uint32_t cpu = 0; cpu < c->options.cpus; cpu++) {
+		LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = &cpu, .ctx_size_in = sizeof(cpu), );
+
+		if (bpf_prog_test_run_opts(bpf_program__fd(programs->timer), &o))
+			return -errno;
+		if (o.retval)
+			return -ENOMEM;
+	}
+	c->timers_on = programs->timers_on;
+	*c->timers_on = 1;
+	visit_cpus(c->options.cpus);
+	return 0;
+}
+
+static int start(struct thread_clocks *c, const struct thread_clock_programs *programs)
+{
+	if (c->options.event == SAMPLE_TIMER)
+		return timers_start(c, programs);
+	if (c->options.event == SAMPLE_CPU_CLOCK)
+		return clocks_start(c, programs->clock);
+	c->tick = bpf_program__attach(programs->tick);
+	return c->tick ? 0 : -errno;
+}
+
+int thread_clocks_open(const struct thread_clock_programs *programs,
+		       const struct thread_clocks_options *o, struct thread_clocks **ret)
 {
 	struct thread_clocks *c = o->period_ns ? calloc(1, sizeof(*c)) : NULL;
-	int more = 1;
+	int err;
 
 	*ret = NULL;
 	if (!o->period_ns)
@@ -147,13 +232,10 @@ int thread_clocks_open(const struct bpf_program *program, const struct thread_cl
 	if (!c)
 		return -ENOMEM;
 	c->options = *o;
-	c->program = bpf_program__fd(program);
-	c->random = clock_mono_ns();
-	for (int i = 0; more > 0 && i < ROUNDS_MAX; i++)
-		more = start_round(c);
-	if (more < 0) {
+	err = start(c, programs);
+	if (err) {
 		thread_clocks_close(c);
-		return more;
+		return err;
 	}
 	*ret = c;
 	return 0;
@@ -163,6 +245,9 @@ void thread_clocks_close(struct thread_clocks *c)
 {
 	if (!c)
 		return;
+	if (c->timers_on)
+		*c->timers_on = 0;
+	bpf_link__destroy(c->tick);
 	for (size_t i = 0; i < c->count; i++)
 		close(c->list[i].fd);
 	free(c->list);

@@ -13,6 +13,7 @@
 #include "log/write/writer.h"
 #include "record/flight/dumps.h"
 #include "record/kernel/probe_table.h"
+#include "record/kernel/thread_clocks.h"
 #include "record/session/recorder_stats.h"
 
 struct recorder;
@@ -35,14 +36,12 @@ struct recorder_options {
 	bool no_stacks;    /* walk no stacks */
 	bool virtual_parks; /* of virtual threads that unmount, too; not with hooks */
 	enum probe_set probes; /* PROBES_AUTO: recorder_open() chooses */
-	uint64_t single_ns;    /* by switches: waits that are no contentions, and shorter, are
-				* summed up */
+	uint64_t single_ns; /* by switches: shorter waits that are no contentions are summed up */
 	bool starting; /* libjvm.so has just been mapped: what is not there yet may come within
 			  seconds */
 	uint64_t buffer_bytes;     /* of the ring buffer */
 	uint64_t window_ns;        /* of the thread and CPU samples */
-	uint64_t sample_ns;        /* running threads are sampled at this period; 0: they are not */
-	bool sample_jitter, sample_symbols; /* by chance more or less; with names of functions */
+	struct sample_request sample;
 	uint32_t fragment_bytes; /* of the stack that each sample comes with; 0: none */
 	int kernel_symbols; /* of native_symbols_kernel(); becomes the recorder's */
 	bool objects, objects_exact; /* of a patched JVM; exact: its threads wait for room */

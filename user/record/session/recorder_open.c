@@ -21,6 +21,7 @@
 #include "record/decode/translate.h"
 #include "record/identity/ids.h"
 #include "record/kernel/bpf_session.h"
+#include "record/kernel/features/softirq.h"
 #include "record/session/basis_facts.h"
 #include "record/session/host.h"
 #include "record/session/limits.h"
@@ -106,8 +107,30 @@ static const char *parks_unseen(const struct recorder *r)
 	return NULL;
 }
 
+/* What was interrupted in the kernel is known to a clock only. */
+static enum sample_event event_of(const struct recorder_options *o)
+{
+	if (o->sample.event != SAMPLE_AUTO)
+		return o->sample.event;
+	return o->sample.symbols || softirq_threads() ? SAMPLE_CPU_CLOCK : SAMPLE_TIMER;
+}
+
+static int check_event(const struct recorder_options *o, char why[RECORDER_WHY_MAX])
+{
+	const char *threads = softirq_threads();
+
+	if (o->sample.period_ns && o->sample.event == SAMPLE_TIMER && threads)
+		return recorder_fail(why, -ENOTSUP,
+				     "--sample: event=timer: this kernel (%s) runs timers' "
+				     "functions in threads of their own, which do not see who was "
+				     "interrupted: use event=cpu-clock",
+				     threads);
+	return 0;
+}
+
 static json_t *describe_sources(const struct recorder *r, const struct recorder_options *options)
 {
+	const struct sample_request *sample = &options->sample;
 	json_t *o =
 		json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:I}", "steal",
 			  bpf_session_steal_clock(r->p), "sched", "tp_btf", "throttled",
@@ -115,12 +138,13 @@ static json_t *describe_sources(const struct recorder *r, const struct recorder_
 			  bpf_session_attached(r->p), "probes_missing", bpf_session_missing(r->p),
 			  "owner_sample_ns", (json_int_t)bpf_session_owner_period_ns(r->p));
 
-	if (o && options->sample_ns)
+	if (o && sample->period_ns)
 		json_object_set_new(o, "sample",
-				    json_pack("{s:s, s:I, s:b, s:b, s:I}", "event", "cpu-clock",
-					      "period_ns", (json_int_t)options->sample_ns, "jitter",
-					      (int)options->sample_jitter, "symbols",
-					      (int)options->sample_symbols, "fragment_bytes",
+				    json_pack("{s:s, s:I, s:b, s:b, s:I}", "event",
+					      sample_event_names[event_of(options)], "period_ns",
+					      (json_int_t)sample->period_ns, "jitter",
+					      (int)sample->jitter, "symbols", (int)sample->symbols,
+					      "fragment_bytes",
 					      (json_int_t)options->fragment_bytes));
 	if (o && r->objects_ring.memory)
 		json_object_set_new(o, "objects",
@@ -236,7 +260,7 @@ static int create_log(struct recorder *r, const struct recorder_options *o,
 		chains_resolve_by(r->chains, r->code);
 	if (!err)
 		err = translate_new(r->ids, r->chains, r->w, &r->t);
-	if (!err && o->sample_ns && o->sample_symbols)
+	if (!err && o->sample.period_ns && o->sample.symbols)
 		err = native_symbols_new(r->j, o->kernel_symbols, &r->symbols);
 	if (!err)
 		translate_name_by(r->t, r->symbols);
@@ -310,13 +334,17 @@ static int attach(struct recorder *r, const struct recorder_options *o, char why
 	if (err)
 		return err;
 	err = choose_probes(r, o, why);
+	if (!err)
+		err = check_event(o, why);
 	if (err)
 		return err;
 	po.probes = r->probes;
 	po.single_ns = o->single_ns;
 	po.virtual_parks = o->virtual_parks;
-	po.sample_ns = o->sample_ns;
-	po.sample_jitter = o->sample_jitter;
+	po.sample_ns = o->sample.period_ns;
+	po.sample_jitter = o->sample.jitter;
+	po.sample_tick = o->sample.tick;
+	po.sample_event = event_of(o);
 	po.fragments = (struct fragment_ring_options){
 		.fragment = recorder_on_fragment, .ctx = r, .bytes = o->fragment_bytes};
 	err = bpf_session_load(r->j, &po, &r->p, why);

@@ -62,6 +62,7 @@ static json_t *head_json(const struct profile_input *in, const struct profile_tr
 	json_put(&o, "view", json_string(views[in->view]));
 	json_put(&o, "state", states_json(in));
 	json_put(&o, "period_ns", number(profile_period_ns(in)));
+	json_put(&o, "event", json_string(profile_event(in)));
 	json_put(&o, "samples", number(t->all.samples));
 	json_put(&o, "effective_samples", number((uint64_t)t->effective));
 	json_put(&o, "lost", number(profile_lost(in)));

@@ -143,9 +143,11 @@ static void print_basis(const struct profile_input *in, const struct profile_tre
 	uint64_t period_ns = profile_period_ns(in), lost = profile_lost(in);
 	char count[FORMAT_MAX], period[FORMAT_MAX], ns[FORMAT_MAX], share[FORMAT_MAX],
 		text[FORMAT_MAX];
+	const char *event = profile_event(in);
 
-	print_text(out, "  samples   %s, of %s each; %s of the time that the threads ran\n",
-		   count_format(t->all.samples, count), time_format(period_ns, period),
+	print_text(out, "  samples   %s%s%s, of %s each; %s of the time that the threads ran\n",
+		   count_format(t->all.samples, count), *event ? " by " : "", event,
+		   time_format(period_ns, period),
 		   share_format(t->all.sampled_ns, t->run_ns, share));
 	if (lost)
 		print_text(out, "  lost      %s samples: their time is in the next ones\n",

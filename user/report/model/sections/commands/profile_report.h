@@ -103,6 +103,9 @@ double profile_deviation(const struct profile_tree *t, const struct profile_time
 bool profile_only_running(const struct profile_input *in);
 /* Period of --sample, by the header; 0: there was none. */
 uint64_t profile_period_ns(const struct profile_input *in);
+/* What made samples due: "timer", "cpu-clock", "tick", as the log's header has it; "": none, or the
+ * header does not say. */
+const char *profile_event(const struct profile_input *in);
 uint64_t profile_lost(const struct profile_input *in);
 
 /* A row per method; per node, with the number of its parent; per thread. */

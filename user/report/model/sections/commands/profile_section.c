@@ -19,6 +19,11 @@ uint64_t profile_period_ns(const struct profile_input *in)
 	return header_number(sources, "sample", "period_ns");
 }
 
+const char *profile_event(const struct profile_input *in)
+{
+	return header_text(json_object_get(in->in->log->header, "sources"), "sample", "event");
+}
+
 uint64_t profile_lost(const struct profile_input *in)
 {
 	struct analysis_facts facts;
