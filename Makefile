@@ -479,5 +479,6 @@ dist:
 clean:
 	$(Q)test ! -d $(O) || find $(O) -mindepth 1 -maxdepth 1 ! -name jvm ! -name sysroot -exec rm -rf {} +
 
--include $(shell test -d $(O) && find $(O) \( -path $(O)/jvm -o -path $(O)/lab -o -path $(O)/sysroot -o -path $(O)/arm64 \) -prune \
-	-o -name '*.d' -print)
+# Whole systems are in some of the folders: their own directories may end with .d.
+-include $(shell test -d $(O) && find $(O) $(foreach d,jvm jdk lab sysroot arm64 web podman,-path $(O)/$d -prune -o) \
+	-type f -name '*.d' -print)

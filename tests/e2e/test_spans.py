@@ -26,7 +26,7 @@ class Span:
 
     def __init__(self, line):
         _, self.name, *times = line.split(" ")
-        self.before, self.begun, self.ending, self.ended, self.known = map(int, times)
+        self.before, self.begun, self.ending, self.ended, self.known, self.cpu = map(int, times)
 
     def slack(self):
         """How well the program knows it: it may have lost its CPU between a stamp and the mark."""
@@ -70,7 +70,8 @@ class MarkTest(JavaTest):
         slept."""
         states = got["states"]
         if "other" not in self.BEFORE.get(state, ()):
-            self.assertLess(states["other"], got["ns"] / 10, f"{span.name}: {states}")
+            # A thread that has one of the VM's own locks waits for a CPU, too, on a busy machine.
+            self.assertLess(states["other"], got["ns"] / 10 + states["runnable"] / 2, f"{span.name}: {states}")
         beside = {"running", "stolen", "runnable", "throttled", "pause", "other", *self.BEFORE.get(state, ())}
         active = sum(states[s] for s in beside)
         if state == "running":
@@ -78,7 +79,9 @@ class MarkTest(JavaTest):
             # it where another CPU looks at the clock during the theft: since Linux 6.14 the kernel drops what it
             # cannot take off at once (update_rq_clock_task()).
             undeducted = states["stolen"] if states[state] < span.known else 0
-            self.assert_near(states[state], span.known, PCT, f"{span.name}: {states}",
+            # What the span has beside what the program has timed (code that is run for the first time) is around it.
+            wanted = min(max(states[state], span.known), span.cpu)
+            self.assert_near(states[state], wanted, PCT, f"{span.name}: {states}",
                              FLOOR_NS + states["runnable"] / 10 + undeducted)
             return
         # A theft is told with the turn in which it ends: it may have begun while the thread was off its CPU.

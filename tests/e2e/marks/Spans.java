@@ -18,11 +18,12 @@ import spoor.Mark;
  * Spans with known contents, each with its own clock, which is the recorder's: nanoTime is
  * CLOCK_MONOTONIC. A line on stdin says what to do; for each span there is a line
  *
- *   span NAME before begun ending ended known
+ *   span NAME before begun ending ended known cpu
  *
  * The span began between before and begun, and ended between ending and ended; known is how much of
  * it was what its name says, at least (for burn: CPU time; for lock: from when the thread was seen
- * blocked until the holder let go; for others: what was asked for). "done" comes last.
+ * blocked until the holder let go; for others: what was asked for); cpu is what the thread ran for
+ * from before the span began until after it ended. "done" comes last.
  */
 public class Spans {
     static final class Lock { }
@@ -41,6 +42,7 @@ public class Spans {
     }
 
     static void span(String name, Work work) throws Exception {
+        long cpu = threads.getCurrentThreadCpuTime();
         long before = System.nanoTime();
         Mark.begin(name);
         long begun = System.nanoTime();
@@ -48,7 +50,8 @@ public class Spans {
         long ending = System.nanoTime();
         Mark.end();
         long ended = System.nanoTime();
-        tell("span " + name + " " + before + " " + begun + " " + ending + " " + ended + " " + known);
+        cpu = threads.getCurrentThreadCpuTime() - cpu;
+        tell("span " + name + " " + before + " " + begun + " " + ending + " " + ended + " " + known + " " + cpu);
     }
 
     static long sleep(long ms) throws Exception {
@@ -304,6 +307,7 @@ public class Spans {
 
     static void renames(int count) throws Exception {
         for (int i = 0; i < count; i++) {
+            long cpu = threads.getCurrentThreadCpuTime();
             long before = System.nanoTime();
             Thread.currentThread().setName("req-" + i + " /" + (i % 2 == 0 ? "a" : "b"));
             long begun = System.nanoTime();
@@ -311,8 +315,9 @@ public class Spans {
             long ending = System.nanoTime();
             Thread.currentThread().setName("idle");
             long ended = System.nanoTime();
+            cpu = threads.getCurrentThreadCpuTime() - cpu;
             tell("span /" + (i % 2 == 0 ? "a" : "b") + " " + before + " " + begun + " " + ending + " " + ended + " "
-                    + 5 * MS);
+                    + 5 * MS + " " + cpu);
         }
     }
 
