@@ -46,6 +46,20 @@ class OldProfiles(FakeTest):
         self.assertIn("owners of locks that keep their CPU are not looked at", recorder.err)
         self.assertEqual(log.header["sources"]["owner_sample_ns"], 0)
 
+    def test_samples_without_perf_event_open(self):
+        """Timers need none; a thread's clock does."""
+        fake = self.start()
+        prefix = [sys.executable, "-c", FILTERED, str(SYS_PERF_EVENT_OPEN)]
+        recorder = self.record(fake, "--sample=1ms", prefix=prefix)
+        fake("in", "b", "busy", 300)
+        log = recorder.stop()
+        self.assertEqual(log.header["sources"]["sample"]["event"], "timer")
+        self.assertGreater(len(log.of("run_sample")), 50)
+        done = run(*prefix, SPOOR, "record", "-p", str(fake.pid), "--sample=1ms,event=cpu-clock",
+                   "-o", self.path("none"))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("event=timer", done.stderr)
+
 
 class Refusals(BpfTest):
     def lines(self, done):

@@ -36,7 +36,7 @@ class StatesTest(JavaTest):
             got.setdefault(row["thread"], []).append([row[f"{s}_ns"] for s in STATES])
         self.assertEqual({k: sorted(v) for k, v in got.items()}, {k: sorted(v) for k, v in wanted.items()})
         total = sum(row["wall_ns"] for row in rows)
-        for view in ((), ("--by", "thread"), ("--by", "state"), ("--flat",)):
+        for view in ((), ("--by", "thread"), ("--by", "pool"), ("--by", "package"), ("--by", "state"), ("--flat",)):
             told = self.profile("--state", "all", *view, *part)
             self.assertEqual(told["total_ns"], total)
             self.assertEqual(sum(row["self_ns"] for row in told["rows"]), total, view)

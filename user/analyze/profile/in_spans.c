@@ -43,8 +43,12 @@ static int begin(struct in_spans *s, struct in_spans_thread *t, const struct eve
 		return err;
 	t->inside = t->depth;
 	t->span = s->span_count++;
-	s->spans[t->span] =
-		(struct marked_span){.thread = e->thread, .begin_ns = e->time_ns, .cpu_ns = cpu_ns};
+	s->spans[t->span] = (struct marked_span){
+		.thread = e->thread,
+		.begin_ns = e->time_ns,
+		.cpu_ns = cpu_ns,
+		.name = e->v[SPAN_BEGIN_NAME].u,
+	};
 	return 0;
 }
 

@@ -19,6 +19,7 @@ struct in_spans_options {
 /* A span of such a name that is in no other. */
 struct marked_span {
 	uint64_t thread, begin_ns, ns;
+	uint64_t name;   /* a string; 0: "" */
 	uint64_t cpu_ns; /* the thread's counter at the begin, then what it has grown by */
 	bool ended;
 };

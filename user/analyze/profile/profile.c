@@ -284,6 +284,8 @@ static int add_held(struct profile *p)
 
 		if (p->spans.options.pattern && !in_spans_is_chosen(&p->spans, held->span))
 			continue;
+		if (p->options.span_names)
+			p->held[i].aspect.span = 1 + p->spans.spans[held->span].name;
 		err = profile_thread_get(p, held->thread, &t);
 		if (!err)
 			err = add_sample(p, t, held, &cell);

@@ -16,6 +16,7 @@
 /* What distinguishes samples of the same chain. */
 struct profile_aspect {
 	uint64_t lock;   /* that the thread held, and others waited for; 0: none, or not wanted */
+	uint64_t span;   /* 1 + the string that names the span it was in; 0: not wanted */
 	uint64_t symbol; /* a string: the function that was interrupted; 0: not known */
 	enum vm_work_kind work; /* of a thread without a chain */
 	uint64_t work_id;
@@ -54,7 +55,12 @@ struct profile_thread {
 	struct waiting waiting;
 };
 
-struct held_sample;
+/* A sample, with its weight. Some count when all has been seen. */
+struct held_sample {
+	uint32_t span;
+	uint64_t time_ns, thread, stack, mode, via, result, weight;
+	struct profile_aspect aspect;
+};
 
 struct profile_options {
 	uint64_t from_ns, to_ns; /* what is before and after counts for nothing */
@@ -62,21 +68,15 @@ struct profile_options {
 	bool waiting;            /* all states are wanted, not only running */
 	bool locks;              /* which locks a thread held that others waited for is wanted:
 				    lock_holds_observe() is to be notified, with profile.holds */
+	bool span_names;               /* of samples in spans, too */
 	const struct log_names *names; /* of threads; lent; NULL: not known */
 	/* Is called for each sample that counts, when its weight is known; NULL: nobody asks. */
 	void (*sampled)(void *ctx, const struct held_sample *s);
 	void *sampled_ctx;
-	/* Called for each step in time order; NULL: nobody. Not with locks or spans, whose samples
-	 * count at the end. 0, or an error that profile_add() returns. */
+	/* For each step in time order; NULL: nobody. Not with locks or spans, whose samples count
+	 * at the end. 0, or an error that profile_add() returns. */
 	int (*observe)(void *context, const struct profile_step *step);
 	void *context;
-};
-
-/* A sample, with its weight. Some count when all has been seen. */
-struct held_sample {
-	uint32_t span;
-	uint64_t time_ns, thread, stack, mode, via, result, weight;
-	struct profile_aspect aspect;
 };
 
 struct profile {

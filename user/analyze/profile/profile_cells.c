@@ -22,7 +22,12 @@ int profile_thread_get(struct profile *p, uint64_t thread, struct profile_thread
 int profile_aspect_get(struct profile *p, const struct profile_aspect *a, uint32_t *ret)
 {
 	const struct keymap_key none = {0};
-	const struct keymap_key key = {.a = a->lock, .b = a->symbol, .c = a->work, .d = a->work_id};
+	const struct keymap_key key = {
+		.a = a->span ? a->span : a->lock,
+		.b = a->symbol,
+		.c = (uint64_t)a->work << 1 | (a->span != 0),
+		.d = a->work_id,
+	};
 	int err = p->aspect_map.count
 			  ? 0
 			  : keymap_add_row(&p->aspect_map, none, &p->aspects, &p->aspects_capacity,

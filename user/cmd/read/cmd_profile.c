@@ -84,9 +84,10 @@ static const struct argp_option option_table[] = {
 	 "each thread has",
 	 0},
 	{"by", 'b', "WHAT", 0,
-	 "Each chain begins with its outermost method (default), or with its thread, its state, or "
-	 "the lock that its thread held while another one waited for the lock: method, thread, "
-	 "state, lock",
+	 "Each chain begins with its outermost method (default), or with its thread, that thread's "
+	 "pool, its state, the package of its innermost method, the marked span that the thread "
+	 "was in, or the lock that the thread held while another one waited for the lock: method, "
+	 "thread, state, lock, pool, package, span",
 	 0},
 	{"thread", OPT_THREAD, "PATTERN", 0, "Only threads whose name matches, as 'http-*'", 0},
 	{"span", OPT_SPAN, "PATTERN", 0,
@@ -203,7 +204,8 @@ static void parse_slower(struct in_spans_options *o, const char *arg, struct arg
 
 static enum profile_by parse_by(const char *arg, struct argp_state *state)
 {
-	static const char *const by[] = {"method", "thread", "state", "lock", NULL};
+	static const char *const by[] = {"method", "thread",  "state", "lock",
+					"pool",   "package", "span",  NULL};
 
 	_Static_assert(sizeof(by) / sizeof(*by) == PROFILE_BY_COUNT + 1, "in their order");
 	return (enum profile_by)parse_word("by", arg, by, state);
@@ -258,6 +260,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		log_source_argument(&o->source, arg, state);
 		return 0;
 	case ARGP_KEY_END:
+		if (o->input.by == PROFILE_BY_SPAN && !o->profile.spans.options.pattern)
+			o->profile.spans.options.pattern = "*";
 		if (o->profile.spans.options.pattern && !profile_only_running(&o->input))
 			argp_error(state, "--span knows CPU time only: no --state with it");
 		if (o->input.by == PROFILE_BY_LOCK && !profile_only_running(&o->input))
@@ -287,6 +291,7 @@ static int on_begin(void *ctx, struct analysis *a, const json_t *header)
 	profile_window_set(&o->profile.options, header, &o->source.range);
 	o->profile.options.waiting = !profile_only_running(&o->input);
 	o->profile.options.locks = o->input.by == PROFILE_BY_LOCK;
+	o->profile.options.span_names = o->input.by == PROFILE_BY_SPAN;
 	o->profile.options.names = analysis_names(a);
 	if (o->profile.options.locks)
 		analysis_observe(a, lock_holds_observe, &o->profile.holds);

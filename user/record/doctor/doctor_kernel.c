@@ -228,7 +228,8 @@ static int check_clock(struct checks *c)
 				   "or set kernel.perf_event_paranoid to 2"
 				 : "allow perf_event_open() in the container's seccomp profile",
 			 "perf_event_open() is refused (%s): owners of locks that keep their CPU "
-			 "are not looked at meanwhile, and record --sample does not work",
+			 "are not looked at meanwhile, and record --sample has its own timers and "
+			 "the kernel's ticks, but no event=cpu-clock",
 			 strerror(-err));
 }
 

@@ -23,10 +23,13 @@ enum profile_view {
 
 enum profile_by {
 	PROFILE_BY_METHOD,
-	PROFILE_BY_THREAD, /* each chain begins with its thread's name, */
-	PROFILE_BY_STATE,  /* or with its state, */
-	PROFILE_BY_LOCK,   /* or with the lock that was held then, and waited for */
-	PROFILE_BY_COUNT,
+	PROFILE_BY_THREAD,  /* each chain begins with its thread's name, */
+	PROFILE_BY_STATE,   /* or with its state, */
+	PROFILE_BY_LOCK,    /* or with the lock that was held then, and waited for, */
+	PROFILE_BY_POOL,    /* or with its thread's pool, */
+	PROFILE_BY_PACKAGE, /* or with the package of the innermost method, */
+	PROFILE_BY_SPAN,    /* or with the marked span that the thread was in */
+	PROFILE_BY_COUNT
 };
 
 #define PROFILE_RUNNING (1u << STATE_RUNNING)
@@ -36,8 +39,7 @@ struct profile_input {
 	const struct report_input *in; /* its top is rows for people; 0: all */
 	const struct profile *profile;
 	enum profile_view view;
-	const char
-		*method; /* of callers and callees: a name, with or without class, or a pattern */
+	const char *method;  /* of callers, callees: with or without class, or a pattern */
 	const char *threads; /* only those whose name matches; NULL: all */
 	uint32_t states;     /* those that are wanted: a bit for each enum state */
 	enum profile_by by;

@@ -7,6 +7,7 @@
 
 #include "analyze/contention/contention.h"
 #include "analyze/registry/analysis.h"
+#include "analyze/stacks/cell_kinds.h"
 #include "base/tables/array.h"
 #include "base/text/print.h"
 #include "log/format/text.h"
@@ -17,12 +18,24 @@
 #include "session/session_log.h"
 
 /* The first number of a frame's key; that of a method is the address of its class's name. */
-enum { KEY_TEXT, KEY_THREAD, KEY_LOCK, KEY_SYMBOL, KEY_OPERATION, KEY_PHASE, KEY_COMPILING };
+enum {
+	KEY_TEXT,
+	KEY_THREAD,
+	KEY_LOCK,
+	KEY_SYMBOL,
+	KEY_OPERATION,
+	KEY_PHASE,
+	KEY_COMPILING,
+	KEY_POOL,
+	KEY_PACKAGE,
+	KEY_SPAN,
+};
 
 struct maker {
 	const struct profile_input *in;
 	const struct log_names *names;
 	struct labels *labels;
+	struct cell_kinds *kinds; /* pools of threads, if they are wanted */
 	const struct contention *contention;
 	bool park_is_numbered;
 	struct profile_tree *t;
@@ -247,12 +260,75 @@ static int push_work(struct maker *m, const struct profile_aspect *a)
 	return err;
 }
 
+static int push_pool(struct maker *m, uint64_t thread)
+{
+	const struct keymap_key key = {.a = KEY_POOL, .b = cell_kinds_pool(m->kinds, thread)};
+	const char *name = cell_kinds_pool_name(m->kinds, thread);
+
+	return name ? push_named(m, key, "pool", name) : push_text(m, "(no pool)");
+}
+
+/* Of the innermost method that is not hidden. */
+static int push_package(struct maker *m, uint64_t stack)
+{
+	const struct log_stack *s = log_names_stack(m->names, stack);
+	const struct log_method *method = s ? log_names_method(m->names, s->method) : NULL;
+	const char *dot, *name;
+
+	while (s && (!method || method->hidden)) {
+		s = log_names_stack(m->names, s->caller);
+		method = s ? log_names_method(m->names, s->method) : NULL;
+	}
+	if (!method)
+		return push_text(m, "(no Java method)");
+	dot = strrchr(method->class_name, '.');
+	if (!dot)
+		return push_text(m, "[default package]");
+	name = text_set_add(&m->t->texts, method->class_name, (size_t)(dot - method->class_name));
+	if (!name)
+		return -ENOMEM;
+	return push_named(m, (struct keymap_key){.a = KEY_PACKAGE, .b = (uintptr_t)name}, "package",
+			  name);
+}
+
+/* span: of the aspect. */
+static int push_span(struct maker *m, uint64_t span)
+{
+	return span > 1 ? push_string(m, KEY_SPAN, span - 1, "span") : push_text(m, "[span]");
+}
+
+/* What the chain begins with, in the place of its outermost method. */
+static int push_by(struct maker *m, const struct profile_cell *c, const struct profile_aspect *a)
+{
+	char label[LABEL_MAX];
+	uint32_t frame;
+	int err;
+
+	switch (m->in->by) {
+	case PROFILE_BY_STATE:
+		return push_text(m, by_state[c->state]);
+	case PROFILE_BY_LOCK:
+		return push_lock(m, a->lock);
+	case PROFILE_BY_POOL:
+		return push_pool(m, c->thread);
+	case PROFILE_BY_PACKAGE:
+		return push_package(m, c->stack);
+	case PROFILE_BY_SPAN:
+		return push_span(m, a->span);
+	case PROFILE_BY_THREAD:
+		label_thread(m->labels, c->thread, label);
+		err = frame_get(m, (struct keymap_key){.a = KEY_THREAD, .b = c->thread}, "", label,
+				&frame);
+		return err ? err : path_push(m, frame);
+	default:
+		return 0;
+	}
+}
+
 static int path_make(struct maker *m, const struct profile_cell *c)
 {
 	const struct profile_aspect aspect = profile_aspect_of(m->in->profile, c);
 	const struct log_stack *s;
-	char label[LABEL_MAX];
-	uint32_t frame;
 	int err;
 
 	m->path_count = 0;
@@ -272,15 +348,7 @@ static int path_make(struct maker *m, const struct profile_cell *c)
 		err = push_text(m, "(hidden frames)");
 	if (!err)
 		err = push_work(m, &aspect);
-	if (!err && m->in->by == PROFILE_BY_STATE)
-		err = push_text(m, by_state[c->state]);
-	if (!err && m->in->by == PROFILE_BY_LOCK)
-		err = push_lock(m, aspect.lock);
-	if (err || m->in->by != PROFILE_BY_THREAD)
-		return err;
-	label_thread(m->labels, c->thread, label);
-	err = frame_get(m, (struct keymap_key){.a = KEY_THREAD, .b = c->thread}, "", label, &frame);
-	return err ? err : path_push(m, frame);
+	return err ? err : push_by(m, c, &aspect);
 }
 
 /* "lookUp", "Table.lookUp", "demo.Table.lookUp", or a pattern of all of the name. */
@@ -482,6 +550,10 @@ int profile_tree_make(const struct profile_input *in, struct profile_tree *ret)
 	err = m.labels ? keymap_add_row(&ret->node_map, (struct keymap_key){0}, &ret->nodes,
 					&ret->nodes_capacity, sizeof(*ret->nodes), &root)
 		       : -ENOMEM;
+	if (!err && in->by == PROFILE_BY_POOL) {
+		m.kinds = cell_kinds_new();
+		err = m.kinds ? cell_kinds_fill(m.kinds, m.names, NULL, 0, 0) : -ENOMEM;
+	}
 	ret->cell_nodes = calloc(in->profile->cell_map.count + 1ul, sizeof(*ret->cell_nodes));
 	if (!err)
 		err = ret->cell_nodes ? all_cells_add(&m) : -ENOMEM;
@@ -490,6 +562,7 @@ int profile_tree_make(const struct profile_input *in, struct profile_tree *ret)
 		err = link_children(ret);
 	}
 	labels_free(m.labels);
+	cell_kinds_free(m.kinds);
 	free(m.path);
 	free(m.seen);
 	return err;
