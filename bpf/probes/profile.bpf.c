@@ -170,18 +170,23 @@ static __always_inline int sample(__u64 pc)
 	__u64 id = bpf_get_current_pid_tgid(), now;
 	struct thread_state *t;
 	__u32 stack, mode;
+	int ends;
 
 	if (!target_tgid || id >> 32 != target_tgid)
 		return 0;
 	now = bpf_ktime_get_ns();
 	t = thread_find((__u32)id);
-	if (!t) { /* of one that ends, the last counters have been sent */
-		if (!(bpf_get_current_task_btf()->flags & PF_EXITING))
+	ends = (bpf_get_current_task_btf()->flags & PF_EXITING) != 0;
+	if (!t) {
+		if (!ends)
 			count_drop(WIRE_RUN_SAMPLE, WIRE_LOST_MAP);
 		return 0;
 	}
-	if (t->time.run != RUN_RUNNING)
+	if (t->time.run != RUN_RUNNING) {
+		if (ends) /* its last counters have been sent, or are about to be */
+			return 0;
 		thread_is_on(t, now);
+	}
 	if (!t->chain.regs) {
 		t->chain.task = bpf_get_current_task();
 		t->chain.regs = (__u64)bpf_task_pt_regs(bpf_get_current_task_btf());

@@ -12,6 +12,7 @@
  *	HS_SENDER_LOW(fp, sp) the sender's sp that an interpreted frame has cannot be
  *	hs_sender_sp(fp, sp)  of the same, the caller's sp
  *	hs_built(w, c)        enum hs_built of an interrupted compiled method; -1: it cannot be seen
+ *	hs_stub_built(w, blob) likewise of a stub with a frame; -1: it is not known how it makes it
  *	hs_making(w)          enum hs_making of the interpreter's code at w->pc; -1: it
  *	                      cannot be seen
  *	hs_is_call(before)    whether the word before a pc ends with a call
@@ -34,6 +35,7 @@ enum hs_built {
 	HS_BUILT_NO_FP,     /* built, but fp is not saved yet */
 	HS_RETURN_IN_LINK,  /* nothing is there: sp and fp are the caller's (HS_LINK) */
 	HS_LINK_BELOW_CFA,  /* the same, but sp is that of the whole frame (HS_LINK) */
+	HS_BUILT_AT_FP,     /* of a stub: fp leads to the caller's fp and the return address */
 };
 
 /* How much of an interpreted frame is there. */

@@ -346,4 +346,11 @@ HS_FN int hs_is_call(__u64 before)
 }
 
 #define HS_HAS_PUSHED_FP(b) 0
+
+HS_FN int hs_stub_built(struct hs_walk *w, __u64 blob)
+{
+	(void)w;
+	(void)blob;
+	return -1;
+}
 #define HS_HAS_PUSHED_LINK(before) ((before) == HS_PUSH_LINK)

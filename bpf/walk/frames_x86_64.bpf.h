@@ -103,6 +103,34 @@ HS_FN int hs_built(struct hs_walk *w, const struct hs_code *c)
 }
 
 /*
+ * Stubs of C1's runtime begin with push rbp; mov rbp, rsp, and end with leave; ret, or leave and a
+ * jump; those of C2's have the prologue and the epilogue of its methods.
+ */
+HS_FN int hs_stub_built(struct hs_walk *w, __u64 blob)
+{
+	struct hs_bytes code = {};
+	const __u8 *b = code.b + 8;
+	__u64 begin = 0, first = 0;
+	int at_fp;
+
+	if (hs_code_address(w, blob, HS_CODE(w, blob_code_begin), &begin) ||
+	    HS_READ(w, &first, begin) || HS_READ(w, &code, w->pc - 8))
+		return -1;
+	at_fp = (__u32)first == 0xec8b4855;
+	if (!at_fp && (__u8)first != 0x55 && (first & 0xfdffff) != 0x00ec8148)
+		return -1;
+	if (w->pc == begin || b[0] == 0xc3 || (at_fp && b[-1] == 0xc9))
+		return HS_RETURN_ON_TOP;
+	if (at_fp)
+		return w->pc == begin + 1 ? HS_RETURN_BELOW_FP : HS_BUILT_AT_FP;
+	if (b[0] == 0x5d || (w->pc == begin + 1 && (first >> 8 & 0xfdffff) == 0x00ec8148))
+		return HS_RETURN_BELOW_FP;
+	if (hs_is(b, 0x48, 0x89, 0x6c) || hs_is(b, 0x48, 0x89, 0xac))
+		return HS_BUILT_NO_FP;
+	return HS_BUILT;
+}
+
+/*
  * The interpreter's entries make a frame by (JDK 11 to 25): pop rax, and what the arguments lack of
  * the locals; push rax; push rbp; mov rbp, rsp; push r13; push 0; mov r13, [rbx + n]; lea r13, [r13
  * + n]; push rbx; and more, until push r13 and what is below it. In JDK 25 after push r13: mov rax,

@@ -545,7 +545,7 @@ HS_SUBPROGRAM int hs_interrupted_interpreter(struct hs_walk *w)
 HS_FN int hs_interrupted_here(struct hs_walk *w)
 {
 	struct hs_code c = {};
-	__u64 caller_fp;
+	__u64 caller_fp, sp;
 	__u32 why;
 	int built;
 
@@ -556,7 +556,7 @@ HS_FN int hs_interrupted_here(struct hs_walk *w)
 		return hs_end(w, why);
 	w->via = c.kind == HS_COMPILED ? WIRE_VIA_COMPILED : WIRE_VIA_STUB;
 	if (c.kind == HS_STUB)
-		return hs_end(w, WIRE_WALK_STUB); /* it may have its frame or not */
+		return HS_LINK ? hs_end(w, WIRE_WALK_STUB) : HS_IN_STUB;
 	if (c.kind != HS_COMPILED)
 		return HS_LINK ? HS_IN_STUB : hs_frameless_stub(w);
 	built = hs_built(w, &c);
@@ -572,8 +572,15 @@ HS_FN int hs_interrupted_here(struct hs_walk *w)
 	if (built == HS_RETURN_ON_TOP || built == HS_RETURN_BELOW_FP)
 		return hs_frameless(w, built == HS_RETURN_ON_TOP ? 0 : 8);
 	caller_fp = w->fp;
+	sp = w->sp;
 	if (hs_sized_frame(w, c.frame_bytes))
 		return 1;
+	/* C2's code that compresses a string's characters has pushed a word meanwhile. */
+	if (!HS_LINK && built == HS_BUILT && hs_in_heap(w, w->pc) < 0) {
+		w->sp = sp + 8;
+		if (hs_sized_frame(w, c.frame_bytes))
+			return 1;
+	}
 	if (built == HS_BUILT_NO_FP)
 		w->fp = caller_fp;
 	return 0;
@@ -600,9 +607,30 @@ HS_FN void hs_split(struct hs_walk *w)
 	w->memo.notes = 0;
 }
 
+/* A stub that has a frame, or had it. There are old return addresses in the frames of stubs: so how
+ * much of one is there is seen by the code alone, and what it leads to has to be a call. */
+HS_FN int hs_framed_stub(struct hs_walk *w)
+{
+	struct hs_code c = {};
+	__u64 fp = w->fp;
+	int built = hs_code_find(w, w->pc, &c) ? -1 : hs_stub_built(w, c.blob), ended;
+
+	if (built < 0 || (built == HS_BUILT_AT_FP && !hs_is_in_stack(w, fp)))
+		return hs_end(w, WIRE_WALK_STUB);
+	if (built == HS_BUILT_AT_FP)
+		w->sp = fp;
+	if (built == HS_BUILT || built == HS_BUILT_NO_FP)
+		ended = hs_sized_frame(w, c.frame_bytes);
+	else
+		ended = hs_frameless(w, built == HS_RETURN_ON_TOP ? 0 : 8);
+	if (built == HS_BUILT_NO_FP)
+		w->fp = fp;
+	return ended || hs_is_return(w, w->pc) ? ended : hs_end(w, WIRE_WALK_STUB);
+}
+
 HS_SUBPROGRAM int hs_interrupted_stub(struct hs_walk *w)
 {
-	return w ? hs_linked_stub(w) : 1;
+	return !w ? 1 : HS_LINK ? hs_linked_stub(w) : hs_framed_stub(w);
 }
 
 HS_SUBPROGRAM int hs_interrupted_code(struct hs_walk *w)
@@ -618,7 +646,7 @@ HS_FN int hs_interrupted(struct hs_walk *w)
 	if (hs_in_interpreter(w, w->pc))
 		return hs_interrupted_interpreter(w);
 	ended = hs_interrupted_code(w);
-	return HS_LINK && ended == HS_IN_STUB ? hs_interrupted_stub(w) : ended;
+	return ended == HS_IN_STUB ? hs_interrupted_stub(w) : ended;
 }
 
 #define HS_IN_JAVA 2 /* the walk begins in Java code: go on with hs_interrupted() */

@@ -4,9 +4,11 @@ import statistics
 
 
 class Samples:
-    """The weights of a thread's samples, by the rule of events.json, and their chains from the outermost frame."""
+    """The weights of a thread's samples, by the rule of events.json, and their chains from the outermost frame. program: its main
+    class, whose methods share() looks for."""
 
-    def __init__(self, log, thread):
+    def __init__(self, log, thread, program="Hot"):
+        self.program = program
         methods, stacks, chains = {}, {}, {0: ()}
         cpu = stolen = 0
         self.list, self.end_ns, self.results, self.back_ns = [], 0, {}, 0
@@ -35,7 +37,7 @@ class Samples:
 
     def share(self, *names):
         """Of the samples with such a method of the program's, and its standard deviation."""
-        part = sum(w for w, chain, _ in self.list if any(f == ("Hot", n) for f in chain for n in names))
+        part = sum(w for w, chain, _ in self.list if any(f == (self.program, n) for f in chain for n in names))
         share = part / self.sum_ns
         effective = self.sum_ns ** 2 / sum(w * w for w, _, _ in self.list)
         return share, math.sqrt(max(share * (1 - share), 1e-4) / effective)

@@ -98,6 +98,41 @@ class ProfileTest(JavaTest):
                 self.check_walks(samples)
 
 
+class OddPlaces(ProfileTest):
+    METHODS = ("exceptions", "fresh", "deoptimized", "reflected")
+    CALLS = {"run": {"lambda", "collect"}, "lambda": {"odd"}, "odd": {"work"}, "work": set(METHODS),
+             "exceptions": {"thrower", "<init>"}, "thrower": {"thrower", "<init>"}, "fresh": {"<init>", "loadClass", "area"},
+             "<init>": {"<init>"}, "deoptimized": {"area"}, "reflected": {"called"}, "loadClass": {"loadClass"}}
+
+    def check(self, *options):
+        """Exceptions, classes that are loaded anew and collected, compiled code that is invalidated, calls through native code."""
+        vm = self.java("Odd", 3, options=("-XX:+UseSerialGC", "-Dsun.reflect.inflationThreshold=2147483647", *options))
+        recorder = self.record(vm, "--sample=1ms", path=self.path(f"{vm.pid}.spoor"))
+        said = json.loads(vm.ask("go", deadline_s=120))
+        log = recorder.stop()
+        self.assertEqual(log.lost(), {})
+        self.check_profile(log, said)
+        thread, = (e["thread"] for e in log.raw_of("thread") if e["name"] == "odd")
+        samples = Samples(log, thread, "Odd")
+        self.check_sums(samples, said["odd"], MS)
+        self.check_shares(samples, said["odd"], self.METHODS)
+        wrong, nameless = [], 0
+        for _, chain, _ in samples.list:
+            # The methods of classes that were unloaded before the recorder looked have no names.
+            own = [plain(name) for cls, name in chain if cls.startswith("Odd") or name == "unresolved"]
+            wrong += [(a, b) for a, b in zip(own, own[1:]) if "unresolved" not in (a, b) and b not in self.CALLS.get(a, ())]
+            nameless += "unresolved" in own
+        self.assertEqual(wrong, [])
+        self.assertLess(nameless, len(samples.list) / 100)
+        print(f"{nameless} chains with frames without a name")
+        whole = samples.results.get("complete", 0) / len(samples.list)
+        print(f"{len(samples.list)} samples, {100 * whole:.2f} % of the walks complete: {samples.results}")
+        self.assertGreater(whole, 0.95)
+
+    def test_odd_places(self):
+        self.check()
+
+
 class Profile(ProfileTest):
     def test_shares_and_sums(self):
         self.check_hot()

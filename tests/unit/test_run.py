@@ -270,7 +270,7 @@ class Soak(Run):
         super().setUp()
         self.write("tests/lint/test_x.py", """
             import unittest
-            from soaking import only_in_soak
+            from soaking import only_in_soak, slow
 
             class X(unittest.TestCase):
                 def test_always(self):
@@ -278,6 +278,10 @@ class Soak(Run):
 
                 @only_in_soak
                 def test_sometimes(self):
+                    pass
+
+                @slow
+                def test_often(self):
                     pass
 
             @only_in_soak
@@ -302,10 +306,14 @@ class Soak(Run):
         self.assertIn("san/bpf/test_lib.X.test_b", all_groups)
         self.assertEqual(self.run_and_left("bpf")[0], self.both)
 
+    def test_what_ci_runs_too(self):
+        run, _ = self.run_and_left("--slow")
+        self.assertEqual(run, {"lint/test_x.X.test_always", "lint/test_x.X.test_often", *self.plain})
+
     def test_soak_leaves_nothing_out(self):
         run, _ = self.run_and_left("--soak")
-        self.assertEqual(run, {"lint/test_x.X.test_always", "lint/test_x.X.test_sometimes", "lint/test_x.Y.test_y",
-                               *self.both})
+        self.assertEqual(run, {"lint/test_x.X.test_always", "lint/test_x.X.test_often", "lint/test_x.X.test_sometimes",
+                               "lint/test_x.Y.test_y", *self.both})
 
     def test_what_is_asked_for_by_name(self):
         self.assertEqual(self.run_and_left("-k", "test_y", "lint")[0], {"lint/test_x.Y.test_y"})
