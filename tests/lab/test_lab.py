@@ -366,12 +366,16 @@ class Xen(LabTest):
         return [json.loads(line) for line in text(self.results, name).splitlines()]
 
     def test_two_busy_threads_get_half_each(self):
+        """As long as both are busy: on a machine with other work one of them may be late, or be held up. What the threads have
+        seen themselves says so."""
         begin = self.told()[0]
         self.assertEqual((begin["method"], begin["source"]["clock"]), ("exact", "xen_runstate"))
         for r in self.compared("busy").rows:
             with self.subTest(thread=r["name"]):
-                share = r["exact_ns"] / r["apparent_ns"]
-                self.assertTrue(0.4 < share < 0.6, f"{share:.3f} of its time was stolen")
+                share, seen = r["exact_ns"] / r["apparent_ns"], r["saw_ns"] / r["apparent_ns"]
+                print(f"{r['name']}: {share:.3f} of its time was stolen, {seen:.3f} by what it has seen")
+                self.assertLess(abs(share - seen), 0.02)
+                self.assertTrue(0.2 < share < 0.8, f"{share:.3f}")
 
     def test_sums(self):
         """To the nanosecond, in every window; and all threads together have not had more than the one physical CPU."""
