@@ -1,6 +1,7 @@
 """Tests that make test leaves out, as they look at one more variant of what another test looks at, or at the same thing more
 often. CI runs those that are @slow, a release those that are @only_in_soak; all are run when -k asks for tests by name."""
 import os
+import sys
 
 WITH_SLOW = "SPOOR_SLOW"
 WITH_SOAK = "SPOOR_SOAK"
@@ -11,7 +12,8 @@ def is_on():
 
 
 def slow(test):
-    """Decorator of a test, or of a class of them: run by tests/run --slow, as CI does, and by --soak."""
+    """Decorator of a test, or of a class of them: run by tests/run --slow, as CI does, and by --soak. A file of them says
+    is_slow = True."""
     test.is_slow = True
     return test
 
@@ -24,6 +26,8 @@ def only_in_soak(test):
 
 def is_left_out(case):
     """case: a unittest.TestCase."""
-    both = case, getattr(case, case._testMethodName, None)
-    return not is_on() and any(getattr(it, "only_in_soak", False) or (getattr(it, "is_slow", False) and
-                                                                    not os.environ.get(WITH_SLOW)) for it in both)
+    levels = case, getattr(case, case._testMethodName, None), sys.modules[type(case).__module__]
+    if is_on():
+        return False
+    only_in_ci = not os.environ.get(WITH_SLOW) and any(getattr(level, "is_slow", False) for level in levels)
+    return only_in_ci or any(getattr(level, "only_in_soak", False) is True for level in levels)

@@ -18,6 +18,8 @@ import test_wall
 from other_jdks import LibraryOfRoot, always
 from soaking import only_in_soak
 
+is_slow = True  # see soaking.py: make test has 17 and 25
+
 
 class Jdk21(jvm.OtherJavaTest):
     MAJOR = 21
