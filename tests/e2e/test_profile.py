@@ -118,12 +118,12 @@ class OddPlaces(ProfileTest):
         self.check_shares(samples, said["odd"], self.METHODS)
         wrong, nameless = [], 0
         for _, chain, _ in samples.list:
-            # The methods of classes that were unloaded before the recorder looked have no names.
+            # After an unloading, of which there are five a second, what was sampled since the recorder's last look has no names.
             own = [plain(name) for cls, name in chain if cls.startswith("Odd") or name == "unresolved"]
             wrong += [(a, b) for a, b in zip(own, own[1:]) if "unresolved" not in (a, b) and b not in self.CALLS.get(a, ())]
             nameless += "unresolved" in own
         self.assertEqual(wrong, [])
-        self.assertLess(nameless, len(samples.list) / 100)
+        self.assertLess(nameless, len(samples.list) / 10)
         print(f"{nameless} chains with frames without a name")
         whole = samples.results.get("complete", 0) / len(samples.list)
         print(f"{len(samples.list)} samples, {100 * whole:.2f} % of the walks complete: {samples.results}")
