@@ -38,8 +38,9 @@ class Run(unittest.TestCase):
 
     def run_tests(self, *arguments, before=()):
         """(exit status, {name: result}, all that is printed)"""
+        buffered = {**os.environ, "PYTHONUNBUFFERED": ""}
         done = subprocess.run([*before, sys.executable, "-B", self.path("tests/run"), "--build", self.path("build"),
-                               *arguments], capture_output=True, text=True, timeout=60)
+                               *arguments], capture_output=True, text=True, timeout=60, env=buffered)
         told = [line.split(None, 2) for line in done.stdout.splitlines() if line[:4] in ("ok  ", "FAIL", "skip")]
         results = {name.partition(": ")[0] if result == "skip" else name: result for result, _, name in told}
         return done.returncode, results, done.stdout + done.stderr
@@ -258,6 +259,8 @@ class Times(Run):
         lines = self.run_tests("lint")[2].splitlines()
         again = lines[lines.index("failed: lint/test_x.X.test_breaks"):]
         self.assertEqual(again[-1], "11 passed, 1 failed, 0 skipped")
+        self.assertEqual(again[1], "    | line 19")  # which Python may have kept until its end
+        self.assertEqual(again[2], "    | Traceback (most recent call last):")
         self.assertEqual(again[-2], "    | AssertionError: in the end")
         self.assertEqual(len(again), 7)
 
