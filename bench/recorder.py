@@ -1,5 +1,7 @@
 """bench/recorder.py: starts and ends recorders (spoor, JFR) on a running JVM, for the scripts beside it."""
 import collections
+import importlib.machinery
+import importlib.util
 import json
 import os
 import re
@@ -26,6 +28,14 @@ JFR_EVENTS = ("JavaMonitorEnter", "JavaMonitorWait", "ThreadPark")
 
 class BenchError(Exception):
     """Something could not be measured; its text is for the user."""
+
+
+def load(name):
+    """A script beside this one, as a module."""
+    loader = importlib.machinery.SourceFileLoader(name, os.path.join(os.path.dirname(os.path.realpath(__file__)), name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
+    loader.exec_module(module)
+    return module
 
 
 def read_line(stream, what, timeout_s=TIMEOUT_S):

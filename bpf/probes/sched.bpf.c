@@ -319,8 +319,9 @@ static __always_inline int on_switch(__u64 *ctx, const int entry)
 			look_around(t, tid, now);
 			if (off_cpu_chains) {
 				t->off.stack = 0;
-				if (t->time.run == RUN_BLOCKED &&
-				    !reason_has_events(t->reason.now) && off_cpu_due(t))
+				if ((!off_cpu_ns || (t->time.run == RUN_BLOCKED &&
+						     !reason_has_events(t->reason.now))) &&
+				    off_cpu_due(t))
 					t->off.stack = stack_interrupted(t);
 			}
 		}
@@ -458,7 +459,7 @@ int sched_entry(__u64 *ctx)
 	}
 	if (off_cpu_chains) {
 		t->off.stack = 0;
-		if (leaves && !has_events && off_cpu_due(t))
+		if ((!off_cpu_ns || (leaves && !has_events)) && off_cpu_due(t))
 			t->off.stack = stack_interrupted(t);
 	}
 	if (t->chain.want || t->monitor.address)

@@ -89,5 +89,38 @@ class StatesWithoutProbes(States):
     OPTIONS = ("--sample=1ms", "--probes", "none")
 
 
+class EverySwitch(StatesTest):
+    """The thesis's weights: the time to the next sample, of which there is one at each switch."""
+    OPTIONS = ("--sample=1ms", "--probes", "none", "--lab", "every-switch")
+
+    def test_gaps(self):
+        self.run_things()
+        self.check_sums()
+        breaks = [e["off_ns"] for e in self.log.of("off_cpu") if e["stack"]]
+        self.assertGreater(sum(ns < 10**6 for ns in breaks), 0)
+        for state in self.THINGS[:-1]:
+            exact = self.profile("--state", "all", "--thread", state)
+            gaps = self.profile("--state", "all", "--thread", state, "--lab", "gap-weights")
+            print(state, exact["states"], gaps["states"])
+            self.assertGreater(gaps["states"][state], exact["states"][state] * 0.95)
+            # Waiting for a CPU is in it, and what ran between two samples.
+            more = sum(exact["states"][s] for s in ("running", "stolen", "runnable", "throttled", "other"))
+            self.assertLess(gaps["states"][state], exact["states"][state] * 1.01 + more)
+            self.assertLess(abs(gaps["total_ns"] - exact["total_ns"]), exact["total_ns"] * 0.1)
+        gaps = self.profile("--state", "all", "--thread", "spin", "--lab", "gap-weights")
+        self.assertGreater(gaps["states"]["running"], self.profile("--thread", "spin")["run_ns"] * 0.8)
+        text = spoor("profile", "--state", "all", "--lab", "gap-weights", self.log.path).stdout
+        self.assertIn("the time to the thread's next one", text)
+
+    def test_usage(self):
+        for command, words in ((("record", "-p", "1", "--lab", "every-switch"), "is for --sample"),
+                               (("record", "-p", "1", "--sample", "--no-stacks", "--lab", "every-switch"), "without --no-stacks"),
+                               (("record", "-p", "1", "--lab", "x"), "every-switch"),
+                               (("profile", "--lab", "x", "a"), "gap-weights"),
+                               (("profile", "--lab", "gap-weights", "a"), "--state all")):
+            done = spoor(*command, expect=2)
+            self.assertIn(words, done.stderr)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -38,6 +38,7 @@ n=0
 until grep -q '^spoor: recording' /out/record.err || ! kill -0 $recorder || [ $n -gt 1200 ]; do n=$((n + 1)); sleep 0.1; done
 echo "lab: recording ($(cut -d' ' -f1 /proc/uptime) s)"
 echo go >&6
+@MEANWHILE@
 until_lines /tmp/said 2 300
 kill -INT $recorder
 wait $recorder
@@ -69,13 +70,13 @@ def root_files(home):
 class JvmTest(test_lab.LabTest):
     programs = {"bin/spoor": test_lab.SPOOR}
 
-    def boot(self, home, program, options="", machine=lab.boot_linux):
+    def boot(self, home, program, options="", machine=lab.boot_linux, meanwhile=""):
         """(what the program has said, the log)."""
         classes = jvm.java_classes("programs/*.java")
         name = program.split()[0]
         type(self).files = {**root_files(home), **{f"j/classes/{os.path.basename(path)}": path
                                                           for path in glob.glob(f"{classes}/{name}*.class")}}
-        script = RECORD.replace("@PROGRAM@", program).replace("@OPTIONS@", options)
+        script = RECORD.replace("@PROGRAM@", program).replace("@OPTIONS@", options).replace("@MEANWHILE@", meanwhile)
         self.boot_once(lambda packages, archive, deadline_s: machine(packages, archive, deadline_s, memory_mb=3072),
                        script)
         said = text(self.results, "said").splitlines()
@@ -156,6 +157,43 @@ class Theft(JvmTest):
 
     def other(self, name):
         return "right" if name == "left" else "left"
+
+
+@only_in_soak
+class Hotplug(JvmTest):
+    """A CPU goes away while its clock runs, and comes back: samples go on, and what threads ran is all there."""
+    MEANWHILE = """
+sleep 2
+echo 0 >/sys/devices/system/cpu/cpu1/online
+cat /sys/devices/system/cpu/online >/out/fewer
+cut -d' ' -f1 /proc/uptime >/out/gone
+sleep 3
+echo 1 >/sys/devices/system/cpu/cpu1/online
+cut -d' ' -f1 /proc/uptime >/out/back
+cat /sys/devices/system/cpu/online >/out/all
+"""
+
+    def check(self, options):
+        home = os.path.dirname(os.path.dirname(os.path.realpath(jvm.jdk_tool("java"))))
+        said, log = self.boot(home, "Half 9", options, meanwhile=self.MEANWHILE)
+        self.assertEqual([text(self.results, name).strip() for name in ("fewer", "all")], ["0", "0-1"])
+        self.assertEqual(log.lost(), {})
+        # CLOCK_MONOTONIC and /proc/uptime are the same where nothing has been suspended.
+        gone, back = (float(text(self.results, name)) * 1e9 for name in ("gone", "back"))
+        named = {t["name"]: number for number, t in log.threads().items()}
+        for name, cpu_ns in said.items():
+            samples = [e for e in log.raw_of("run_sample") if e["thread"] == named[name]]
+            parts = [sum(e["time_ns"] < gone for e in samples), sum(gone <= e["time_ns"] < back for e in samples),
+                     sum(e["time_ns"] >= back for e in samples)]
+            print(f"{name}: {cpu_ns / 1e6:.0f} ms, {Samples(log, named[name]).sum_ns / 1e6:.0f} sampled; before, without, after: {parts}")
+            self.assertGreater(min(parts), 20)
+            self.assertAlmostEqual(Samples(log, named[name]).sum_ns / cpu_ns, 1, delta=0.03)
+
+    def test_timers(self):
+        self.check("--sample=10ms")
+
+    def test_clocks(self):
+        self.check("--sample=10ms,event=cpu-clock")
 
 
 if __name__ == "__main__":

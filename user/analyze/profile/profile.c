@@ -62,12 +62,16 @@ static struct held_sample sample_of(const struct profile *p, const struct event 
 	};
 }
 
+static uint64_t mode_of(const struct held_sample *s)
+{
+	return s->mode < SAMPLE_MODE_COUNT ? s->mode : (uint64_t)SAMPLE_MODE_UNKNOWN;
+}
+
 /* *ret: the index of its cell. */
 static int add_sample(struct profile *p, struct profile_thread *t, const struct held_sample *s,
 		      uint32_t *ret)
 {
-	uint64_t mode = s->mode < SAMPLE_MODE_COUNT ? s->mode : (uint64_t)SAMPLE_MODE_UNKNOWN;
-	uint64_t unit = s->weight / PROFILE_UNIT_NS;
+	uint64_t mode = mode_of(s), unit = s->weight / PROFILE_UNIT_NS;
 	struct profile_aspect aspect = s->aspect;
 	struct profile_cell *c, like = {
 					.thread = t->thread,
@@ -161,11 +165,15 @@ static int add_running(struct profile *p, const struct event *e)
 	sample_now = sample_of(p, e, weight);
 	if (p->spans.options.pattern || p->options.locks)
 		return hold_sample(p, sample_now);
+	if (p->options.gaps)
+		sample_now.weight = 0; /* not known yet */
 	step.weight = weight;
 	step.mode = sample_now.mode;
 	step.via = sample_now.via;
 	step.result = sample_now.result;
 	err = add_sample(p, t, &sample_now, &step.cell);
+	if (!err && p->options.gaps)
+		gaps_sample(p, t, (struct gap){true, step.cell, e->time_ns, mode_of(&sample_now)});
 	return err ? err : step_taken(p, &step);
 }
 
@@ -176,7 +184,9 @@ int profile_add(struct profile *p, const struct event *e)
 	if (e->time_ns > p->options.to_ns)
 		return 0;
 	err = vm_work_add(&p->work, e);
-	if (!err && p->options.waiting)
+	if (!err && p->options.gaps)
+		err = gaps_add(p, e);
+	else if (!err && p->options.waiting)
 		err = waiting_add(p, e);
 	return err ? err : add_running(p, e);
 }
@@ -301,7 +311,9 @@ int profile_finish(struct profile *p, const struct wall *w)
 
 	if (p->spans.options.pattern || p->options.locks)
 		return add_held(p);
-	if (!p->options.waiting)
+	if (p->options.gaps)
+		gaps_finish(p);
+	if (p->options.gaps || !p->options.waiting)
 		return 0;
 	/* A sum of short waits may be all that is known of a thread. */
 	for (uint32_t i = 0; i < p->cell_map.count && !err; i++)
@@ -341,6 +353,7 @@ void profile_hole(struct profile *p)
 	for (uint32_t i = 0; i < p->thread_map.count; i++) {
 		p->threads[i].known = p->threads[i].carried = false;
 		p->threads[i].waiting = (struct waiting){0};
+		p->threads[i].gap.open = false;
 	}
 	p->options.from_begin = false;
 	in_spans_hole(&p->spans);

@@ -5,22 +5,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyze/profile/gaps.h"
+#include "analyze/profile/held_sample.h"
 #include "analyze/profile/in_spans.h"
 #include "analyze/profile/lock_holds.h"
-#include "analyze/profile/vm_work.h"
 #include "analyze/profile/waiting.h"
 #include "analyze/threads/states.h"
 #include "base/tables/keymap.h"
 #include "log/format/event.h"
-
-/* What distinguishes samples of the same chain. */
-struct profile_aspect {
-	uint64_t lock;   /* that the thread held, and others waited for; 0: none, or not wanted */
-	uint64_t span;   /* 1 + the string that names the span it was in; 0: not wanted */
-	uint64_t symbol; /* a string: the function that was interrupted; 0: not known */
-	enum vm_work_kind work; /* of a thread without a chain */
-	uint64_t work_id;
-};
 
 /* Time of one thread in one state, with one chain. */
 struct profile_cell {
@@ -53,19 +45,14 @@ struct profile_thread {
 	uint64_t mode_ns[SAMPLE_MODE_COUNT];
 	uint64_t via[WALK_BEGIN_COUNT], result[WALK_RESULT_COUNT]; /* samples */
 	struct waiting waiting;
-};
-
-/* A sample, with its weight. Some count when all has been seen. */
-struct held_sample {
-	uint32_t span;
-	uint64_t time_ns, thread, stack, mode, via, result, weight;
-	struct profile_aspect aspect;
+	struct gap gap;
 };
 
 struct profile_options {
 	uint64_t from_ns, to_ns; /* what is before and after counts for nothing */
 	bool from_begin;         /* counters are 0 at the begin */
 	bool waiting;            /* all states are wanted, not only running */
+	bool gaps;               /* weights are times between samples, not the threads' counters */
 	bool locks;              /* which locks a thread held that others waited for is wanted:
 				    lock_holds_observe() is to be notified, with profile.holds */
 	bool span_names;               /* of samples in spans, too */
@@ -93,6 +80,7 @@ struct profile {
 	struct held_sample *held;
 	uint32_t held_count, held_capacity;
 	uint64_t trimmed_ns; /* taken off chains, see profile_finish() */
+	uint64_t last_ns;    /* with gaps: of the last event */
 };
 
 /* All zero but for the options at first. Events in time order. 0 or -ENOMEM. */

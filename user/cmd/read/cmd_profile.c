@@ -57,6 +57,7 @@ enum {
 	OPT_STATE,
 	OPT_SPAN,
 	OPT_SLOWER,
+	OPT_LAB,
 };
 
 struct options {
@@ -66,6 +67,7 @@ struct options {
 	unsigned top;
 	const char *output; /* NULL: stdout */
 	struct send_option send;
+	bool gaps; /* of --lab */
 	struct profile profile;
 };
 
@@ -100,6 +102,11 @@ static const struct argp_option option_table[] = {
 	 "Leave out branches of a tree with less than this (default: 1; 0: show all)", 0},
 	{"lines", OPT_LINES, NULL, 0,
 	 "collapsed, speedscope, pprof and otlp: a method at two lines is two frames", 0},
+	{"lab", OPT_LAB, "gap-weights", 0,
+	 "For experiments: a sample stands for the time until its thread's next one, in whatever "
+	 "state that is, as profilers have it that know no counters; with --state all, of a log of "
+	 "spoor record --lab every-switch",
+	 0},
 	RANGE_OPTIONS,
 	LOG_SOURCE_OPTIONS,
 	{"top", 't', "N", 0, "Rows of a table for people (default: 30)", 0},
@@ -241,6 +248,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_SLOWER:
 		parse_slower(&o->profile.spans.options, arg, state);
 		return 0;
+	case OPT_LAB:
+		if (strcmp(arg, "gap-weights") != 0)
+			argp_error(state, "--lab=%s: gap-weights", arg);
+		o->gaps = true;
+		return 0;
 	case OPT_STATE:
 		o->input.states = parse_states(arg, state);
 		return 0;
@@ -260,6 +272,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		log_source_argument(&o->source, arg, state);
 		return 0;
 	case ARGP_KEY_END:
+		if (o->gaps && o->input.states != PROFILE_ALL_STATES)
+			argp_error(state, "--lab gap-weights does not tell states apart: it is for "
+					  "--state all");
 		if (o->input.by == PROFILE_BY_SPAN && !o->profile.spans.options.pattern)
 			o->profile.spans.options.pattern = "*";
 		if (o->profile.spans.options.pattern && !profile_only_running(&o->input))
@@ -290,6 +305,7 @@ static int on_begin(void *ctx, struct analysis *a, const json_t *header)
 	o->profile.spans.options.names = analysis_names(a);
 	profile_window_set(&o->profile.options, header, &o->source.range);
 	o->profile.options.waiting = !profile_only_running(&o->input);
+	o->profile.options.gaps = o->gaps;
 	o->profile.options.locks = o->input.by == PROFILE_BY_LOCK;
 	o->profile.options.span_names = o->input.by == PROFILE_BY_SPAN;
 	o->profile.options.names = analysis_names(a);

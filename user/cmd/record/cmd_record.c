@@ -38,6 +38,7 @@ struct options {
 	struct recorder_options recorder;
 	uint64_t duration_ns;
 	bool quiet;
+	bool every_switch; /* of --lab */
 	char **command;    /* NULL: -p */
 	const char *jvm;   /* of -p: a number, or a name that is looked for */
 	const char *user;  /* as whom the command runs; NULL: as whoever runs spoor */
@@ -58,6 +59,7 @@ enum {
 	OPT_OFF_CPU,
 	OPT_SAMPLE,
 	OPT_FRAGMENTS,
+	OPT_LAB,
 	OPT_OBJECTS,
 	OPT_OBJECTS_POINTERS
 };
@@ -112,6 +114,11 @@ static const struct argp_option argp_options[] = {
 	 "with --sample: copy SIZE of the stack with each sample (4K, 8K, 16K, 32K, 64K; default: "
 	 "32K), find the chain in that as well, compare the two, and take it where no other was "
 	 "found; for experiments, it costs more than the samples themselves",
+	 0},
+	{"lab", OPT_LAB, "every-switch", 0,
+	 "for experiments, with --sample: the call chain at each switch away from a CPU, whatever "
+	 "it is for and however short, for spoor profile --lab gap-weights; it costs a program "
+	 "that switches much more than all else, and may lose events",
 	 0},
 	{"objects", OPT_OBJECTS, "exact|lossy", OPTION_ARG_OPTIONAL,
 	 "each object that is allocated, and each that a collection moves, for spoor objects; of a "
@@ -203,6 +210,11 @@ static void check_all(struct options *o, struct argp_state *state)
 	if (r->fragment_bytes && (!r->sample.period_ns || r->no_stacks))
 		argp_error(state, "--fragments is for --sample%s",
 			   r->sample.period_ns ? ", without --no-stacks" : "");
+	if (o->every_switch && (!r->sample.period_ns || r->no_stacks))
+		argp_error(state, "--lab every-switch is for --sample%s",
+			   r->sample.period_ns ? ", without --no-stacks" : "");
+	if (o->every_switch)
+		r->off_cpu_ns = 0;
 	record_flight_check(r, state);
 	record_output_check(&r->log, o->command != NULL, state);
 	record_memory_check(r, state);
@@ -266,6 +278,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_FRAGMENTS:
 		o->recorder.fragment_bytes = parse_fragments(arg, state);
+		return 0;
+	case OPT_LAB:
+		if (strcmp(arg, "every-switch") != 0)
+			argp_error(state, "--lab=%s: every-switch", arg);
+		o->every_switch = true;
 		return 0;
 	case OPT_OBJECTS:
 		o->recorder.objects = true;

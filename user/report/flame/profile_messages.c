@@ -5,6 +5,7 @@
 #include "report/flame/profile_flame.h"
 #include "report/flame/profile_head.h"
 #include "report/model/report.h"
+#include "report/model/sections/commands/profile_basis.h"
 #include "report/model/sections/commands/profile_report.h"
 #include "report/protobuf/profile_format.h"
 

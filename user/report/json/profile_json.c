@@ -5,6 +5,7 @@
 #include "log/format/event.h"
 #include "report/json/findings_json.h"
 #include "report/model/findings.h"
+#include "report/model/sections/commands/profile_basis.h"
 #include "report/model/sections/commands/profile_report.h"
 
 static json_t *number(uint64_t n)
@@ -65,6 +66,7 @@ static json_t *head_json(const struct profile_input *in, const struct profile_tr
 	json_put(&o, "event", json_string(profile_event(in)));
 	json_put(&o, "samples", number(t->all.samples));
 	json_put(&o, "effective_samples", number((uint64_t)t->effective));
+	json_put(&o, "expected_samples", number(profile_expected(in, t)));
 	json_put(&o, "lost", number(profile_lost(in)));
 	json_put(&o, "run_ns", number(t->run_ns));
 	json_put(&o, "sampled_ns", number(t->all.sampled_ns));
@@ -74,6 +76,8 @@ static json_t *head_json(const struct profile_input *in, const struct profile_tr
 		json_put(&o, "place_not_known", by_state(&t->no_chain));
 		json_put(&o, "trimmed_ns", number(in->profile->trimmed_ns));
 	}
+	if (in->profile->options.gaps)
+		json_put(&o, "lab", json_string("gap-weights"));
 	if (in->profile->spans.options.pattern) {
 		json_put(&o, "spans", number(in->profile->spans.ended));
 		json_put(&o, "spans_chosen", number(in->profile->spans.chosen));

@@ -424,6 +424,66 @@ static void samples_within_a_hold(void **state)
 	}
 }
 
+static struct event left(uint64_t ns, uint64_t stack, uint64_t off_ns, uint64_t reason)
+{
+	struct event e = {.id = EVENT_OFF_CPU, .time_ns = ns, .thread = 1};
+
+	e.v[OFF_CPU_STACK].u = stack;
+	e.v[OFF_CPU_OFF_NS].u = off_ns;
+	e.v[OFF_CPU_REASON].u = reason;
+	return e;
+}
+
+/* An interval off the CPU is of the chain with which it began; the last sample is the end's. */
+static void gaps(void **state)
+{
+	struct profile p = whole;
+
+	(void)state;
+	p.options.waiting = p.options.gaps = true;
+	add(&p, run_sample(1000, 1, 7, 10));
+	add(&p, run_sample(1500, 1, 8, 11));
+	add(&p, left(9000, 9, 7000, BLOCKED_REASON_OTHER)); /* from 2000 on */
+	add(&p, run_sample(9100, 1, 7, 12));
+	add(&p, left(9310, 0, 10, BLOCKED_REASON_PARK)); /* it has no chain */
+	add(&p, run_sample(9900, 2, 7, 12));
+	add(&p, left(9950, 6, 650, BLOCKED_REASON_PARK));
+	add(&p, thread_sample(10000, 1, 13));
+	assert_int_equal(profile_finish(&p, NULL), 0);
+	assert_int_equal(p.cell_map.count, 5);
+	assert_int_equal(p.cells[0].ns, 500 + 200);
+	assert_int_equal(p.cells[0].samples, 2);
+	assert_int_equal(p.cells[1].ns, 500);
+	assert_int_equal(p.cells[2].ns, 7100);
+	assert_int_equal(p.cells[2].state, STATE_OTHER);
+	assert_int_equal(p.cells[3].ns, 100); /* of the other thread */
+	assert_int_equal(p.cells[4].ns, 700);
+	assert_int_equal(p.cells[4].state, STATE_PARK);
+	assert_int_equal(p.threads[0].ns, 1200);
+	assert_int_equal(p.threads[0].run_ns, 13);
+	profile_free(&p);
+}
+
+/* A thread that ends has no gap after that; what is missing is nobody's. */
+static void gaps_end(void **state)
+{
+	struct profile p = whole;
+	struct event end = {.id = EVENT_THREAD_END, .time_ns = 2500, .thread = 1};
+
+	(void)state;
+	p.options.waiting = p.options.gaps = true;
+	add(&p, run_sample(1000, 1, 7, 10));
+	profile_hole(&p);
+	add(&p, thread_sample(1900, 1, 11));
+	add(&p, run_sample(2000, 1, 8, 12));
+	add(&p, end);
+	add(&p, thread_sample(9000, 3, 1));
+	assert_int_equal(profile_finish(&p, NULL), 0);
+	assert_int_equal(p.cells[0].ns, 0);
+	assert_int_equal(p.cells[1].ns, 500);
+	profile_free(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -438,6 +498,8 @@ int main(void)
 		cmocka_unit_test(the_hold_that_began_last_is_found),
 		cmocka_unit_test(who_is_no_thread_holds_nothing),
 		cmocka_unit_test(samples_within_a_hold),
+		cmocka_unit_test(gaps),
+		cmocka_unit_test(gaps_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include "log/format/event.h"
 #include "report/model/findings.h"
 #include "report/model/report.h"
+#include "report/model/sections/commands/profile_basis.h"
 #include "report/model/sections/commands/profile_report.h"
 #include "report/model/sections/wall_rows.h"
 #include "report/text/findings_text.h"
@@ -122,6 +123,10 @@ static void print_states(const struct profile_input *in, const struct profile_tr
 				   share_format(t->no_chain.ns[i], t->states.ns[i], missing));
 		fputc('\n', out);
 	}
+	if (in->profile->options.gaps)
+		fputs("  weights   of samples: the time to the thread's next one, in the first "
+		      "one's state (--lab gap-weights)\n",
+		      out);
 	if (in->profile->trimmed_ns)
 		print_text(out, "  less by   %9s  than events said, as by the threads' counters\n",
 			   time_format(in->profile->trimmed_ns, ns));
@@ -141,14 +146,19 @@ static void print_locks(const struct profile_tree *t, FILE *out)
 static void print_basis(const struct profile_input *in, const struct profile_tree *t, FILE *out)
 {
 	uint64_t period_ns = profile_period_ns(in), lost = profile_lost(in);
+	uint64_t expected = profile_expected(in, t);
 	char count[FORMAT_MAX], period[FORMAT_MAX], ns[FORMAT_MAX], share[FORMAT_MAX],
 		text[FORMAT_MAX];
 	const char *event = profile_event(in);
 
-	print_text(out, "  samples   %s%s%s, of %s each; %s of the time that the threads ran\n",
-		   count_format(t->all.samples, count), *event ? " by " : "", event,
-		   time_format(period_ns, period),
-		   share_format(t->all.sampled_ns, t->run_ns, share));
+	print_text(out, "  samples   %s%s%s, of %s each", count_format(t->all.samples, count),
+		   *event ? " by " : "", event, time_format(period_ns, period));
+	if (expected)
+		print_text(out, ", %s expected", count_format(expected, count));
+	if (!in->profile->options.gaps)
+		print_text(out, "; %s of the time that the threads ran",
+			   share_format(t->all.sampled_ns, t->run_ns, share));
+	fputc('\n', out);
 	if (lost)
 		print_text(out, "  lost      %s samples: their time is in the next ones\n",
 			   count_format(lost, count));

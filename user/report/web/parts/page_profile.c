@@ -17,6 +17,7 @@
 #include "log/read/names.h"
 #include "report/model/label.h"
 #include "report/model/report.h"
+#include "report/model/sections/commands/profile_basis.h"
 #include "report/model/sections/commands/profile_report.h"
 #include "report/model/sections/commands/profile_window.h"
 #include "report/model/sections/sections.h"

@@ -103,13 +103,6 @@ bool profile_thread_is_selected(const struct profile_input *in, uint64_t thread)
 /* One standard deviation of a share of all, by the number of samples: only they are estimates. */
 double profile_deviation(const struct profile_tree *t, const struct profile_time *part);
 bool profile_only_running(const struct profile_input *in);
-/* Period of --sample, by the header; 0: there was none. */
-uint64_t profile_period_ns(const struct profile_input *in);
-/* What made samples due: "timer", "cpu-clock", "tick", as the log's header has it; "": none, or the
- * header does not say. */
-const char *profile_event(const struct profile_input *in);
-uint64_t profile_lost(const struct profile_input *in);
-
 /* A row per method; per node, with the number of its parent; per thread. */
 struct findings;
 struct findings *profile_section(const struct profile_input *in, const struct profile_tree *t);

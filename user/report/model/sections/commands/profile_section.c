@@ -9,6 +9,7 @@
 #include "report/model/findings.h"
 #include "report/model/label.h"
 #include "report/model/report.h"
+#include "report/model/sections/commands/profile_basis.h"
 #include "report/model/sections/commands/profile_report.h"
 #include "session/session_log.h"
 
@@ -22,6 +23,13 @@ uint64_t profile_period_ns(const struct profile_input *in)
 const char *profile_event(const struct profile_input *in)
 {
 	return header_text(json_object_get(in->in->log->header, "sources"), "sample", "event");
+}
+
+uint64_t profile_expected(const struct profile_input *in, const struct profile_tree *t)
+{
+	uint64_t period_ns = profile_period_ns(in);
+
+	return period_ns ? t->run_ns / period_ns : 0;
 }
 
 uint64_t profile_lost(const struct profile_input *in)
