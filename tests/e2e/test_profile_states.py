@@ -108,7 +108,9 @@ class EverySwitch(StatesTest):
             self.assertLess(gaps["states"][state], exact["states"][state] * 1.01 + more)
             self.assertLess(abs(gaps["total_ns"] - exact["total_ns"]), exact["total_ns"] * 0.1)
         gaps = self.profile("--state", "all", "--thread", "spin", "--lab", "gap-weights")
-        self.assertGreater(gaps["states"]["running"], self.profile("--thread", "spin")["run_ns"] * 0.8)
+        # What it runs after a preemption, up to the next sample, counts for where it was preempted.
+        self.assertGreater(gaps["states"]["running"], 0)
+        self.assertAlmostEqual(gaps["total_ns"] / self.profile("--state", "all", "--thread", "spin")["total_ns"], 1, delta=0.1)
         text = spoor("profile", "--state", "all", "--lab", "gap-weights", self.log.path).stdout
         self.assertIn("the time to the thread's next one", text)
 
