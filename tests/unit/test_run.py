@@ -305,13 +305,19 @@ class Soak(Run):
 
     def test_variants_are_left_out(self):
         run, all_groups = self.run_and_left()
-        self.assertEqual(run, {"lint/test_x.X.test_always", *self.plain})
-        self.assertIn("san/bpf/test_lib.X.test_b", all_groups)
+        self.assertEqual(run, {"lint/test_x.X.test_always", *self.both})
+        self.assertNotIn("san/bpf/test_lib.X.test_b", all_groups)
         self.assertEqual(self.run_and_left("bpf")[0], self.both)
 
+    def test_groups_that_ci_runs_too(self):
+        self.python_file("tests/lab/test_l.py", "def test_boots(self):\n    pass\n")
+        for given in (), ("--slow",), ("--soak",), ("lab",), ("-k", "boots"):
+            self.assertEqual("lab/test_l.X.test_boots" in self.run_tests(*given)[1], bool(given), given)
+
     def test_what_ci_runs_too(self):
-        run, _ = self.run_and_left("--slow")
+        run, all_groups = self.run_and_left("--slow")
         self.assertEqual(run, {"lint/test_x.X.test_always", "lint/test_x.X.test_often", *self.plain})
+        self.assertIn("san/bpf/test_lib.X.test_b", all_groups)
 
     def test_soak_leaves_nothing_out(self):
         run, _ = self.run_and_left("--soak")
