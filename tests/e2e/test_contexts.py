@@ -9,6 +9,7 @@ from jvm import JavaTest, OtherJavaTest  # first: it says where harness is
 from contexts import floor, hot_cover, overlap, sure_to_be_hot
 from harness import SPOOR
 from samples import Samples
+from soaking import slow
 from test_jfr import events_of
 
 SECONDS = 5
@@ -157,6 +158,7 @@ class Contexts17(ContextsTest):
         self.check_contexts()
 
 
+@slow
 class Contexts25(ContextsTest, OtherJavaTest):
     MAJOR = 25
     KIND, SETTING, FIELD = "jdk.CPUTimeSample", '<setting name="throttle">1ms</setting>', "eventThread"

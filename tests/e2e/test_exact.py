@@ -8,7 +8,7 @@ import unittest
 from jvm import JavaTest, PatchedJavaTest  # first: it says where harness is
 import exact
 import sequences
-from soaking import only_in_soak
+from soaking import only_in_soak, slow
 
 MS = 1_000_000
 OP, OTHER = ("ExactOps", "block", 24), ("ExactOps", "lock", 78)
@@ -283,6 +283,7 @@ class Exact(PatchedJavaTest):
     def test_c2(self):
         self.check("c2")
 
+    @slow
     def test_tiered(self):
         self.check("tiered")
 
@@ -318,6 +319,7 @@ class Monitors(PatchedJavaTest):
         self.assertEqual(numbers.problems, [f"all: {parks} events have no number"])
 
 
+@slow
 class Stock(JavaTest):
     OPTIONS = ()
 

@@ -8,7 +8,7 @@ import zipfile
 from jvm import ObjectsJavaTest, jdk_tool, native_library
 
 from harness import spoor
-from soaking import only_in_soak
+from soaking import only_in_soak, slow
 
 SWITCH = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+SpoorTraceObjects", "-XX:SpoorObjectsMode=1"]
 DIFFERENCES = ("other_class", "other_length", "only_log", "only_dump")
@@ -193,6 +193,7 @@ class TorturedTest(ObjectsJavaTest):
         HeapCheckTest.check_pools(self, False)
 
 
+@slow
 class Tortured(TorturedTest):
     def test_g1(self):
         self.check("-XX:+UseG1GC", "-XX:ParallelGCThreads=4", "-XX:G1HeapRegionSize=1m")

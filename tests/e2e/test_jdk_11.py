@@ -16,7 +16,7 @@ import test_wall
 from other_jdks import LibraryOfRoot, always
 from soaking import only_in_soak
 
-is_slow = True  # see soaking.py: make test has 17 and 25
+is_slow = True  # see soaking.py: make test has 17
 
 
 class Jdk11(jvm.OtherJavaTest):

@@ -18,6 +18,8 @@ import test_wall
 from other_jdks import LibraryOfRoot, always
 from soaking import only_in_soak
 
+is_slow = True  # see soaking.py: of 25, make test has virtual threads and the profile
+
 
 class Jdk25(jvm.OtherJavaTest):
     MAJOR = 25

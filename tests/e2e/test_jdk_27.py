@@ -26,7 +26,7 @@ class Holders27(test_jdk_25.Holders25):
     def test_headers_of_before(self):
         self.check(60, 1, "-XX:-UseCompactObjectHeaders", pct=5)
 
-is_slow = True  # see soaking.py: make test has 17 and 25
+is_slow = True  # see soaking.py: make test has 17
 
 
 class Holding27(test_jdk_25.Holding25):

@@ -8,7 +8,7 @@ import signal
 from test_objects_switch import DEADLINE_S, ROUNDS, SwitchedTest, UNLOCK
 
 from harness import spoor, wait_until
-from soaking import only_in_soak
+from soaking import only_in_soak, slow
 
 DUMPED = "Heap Dump Initiated GC"
 
@@ -71,6 +71,7 @@ class Resync(SwitchedTest):
         self.assertEqual((graph["differences"], graph["in_other_frames"]), (0, 0), graph)
         self.assertGreater(graph["references"], 100_000)
 
+    @slow
     def test_pointers(self):
         self.check_pointers("Serial")
 

@@ -8,7 +8,7 @@ import zipfile
 from jvm import ObjectsJavaTest, jdk_tool, wait_for_libjvm
 
 from harness import spoor
-from soaking import only_in_soak
+from soaking import only_in_soak, slow
 from test_objects_record import DEADLINE_S, NONE, SWITCH
 
 ARRAY_SITES = 1 << 20  # jvm-hooks/objects.h: 20 bits
@@ -48,6 +48,7 @@ class SitesTest(ObjectsJavaTest):
         return ret
 
 
+@slow
 class ManySites(SitesTest):
     """No site is less known for the million that were met before."""
 

@@ -12,7 +12,7 @@ from jvm import ObjectsJavaTest, jdk_tool
 
 from harness import Recorder, spoor
 import soaking
-from soaking import only_in_soak
+from soaking import only_in_soak, slow
 
 DEADLINE_S = 300
 NONE = ("unknown_moves", "unknown_class", "no_place", "tlabs_wrong", "checked_wrong", "gaps", "holes", "bad_words",
@@ -271,6 +271,7 @@ class SwitchTest(SwitchedTest):
     def test_a_recorder_that_is_stopped_parallel(self):
         self.check_stopped("Parallel")
 
+    @slow
     def test_a_recorder_that_is_stopped_g1(self):
         self.check_stopped("G1")
 
@@ -287,6 +288,7 @@ class SwitchTest(SwitchedTest):
             self.assertEqual(found["end"], "off")
             self.assertGreater(found["found"], 1000)
 
+    @slow
     def test_recorders_that_are_killed(self):
         """At any moment: between its question and the answer, while the heap is walked, later."""
         vm = self.start("-XX:+UseParallelGC", UNLOCK, "-XX:SpoorObjectsRing=1m")

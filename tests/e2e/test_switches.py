@@ -21,7 +21,7 @@ import test_spans
 import test_stacks
 import test_wall
 import waits
-from soaking import only_in_soak
+from soaking import only_in_soak, slow
 
 
 MS = 1_000_000
@@ -115,6 +115,7 @@ class HoldersOlderKernels(Holders):
     test_shenandoah_without_a_pause = test_large_heap_shifted = test_parallel_interpreted = test_serial_without_compression = test_zgc = None
 
 
+@slow
 @OLDER
 class StacksOlderKernels(Stacks):
     test_c1 = test_serial = test_deep_inlining = test_g1_no_compressed_oops = test_interpreted = None

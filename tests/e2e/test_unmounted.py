@@ -8,7 +8,7 @@ import unittest
 
 import jvm
 import chains
-from soaking import only_in_soak
+from soaking import only_in_soak, slow
 
 ROUNDS = int(os.environ.get("SPOOR_UNMOUNTED_ROUNDS", "40"))
 THREADS, DEPTH, WARM = 4, 60, 60
@@ -136,6 +136,7 @@ class Unmounted:
     def test_tiered(self):
         self.check()
 
+    @slow
     def test_interpreted(self):
         self.check("-Xint")
 

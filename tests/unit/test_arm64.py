@@ -6,6 +6,7 @@ import tempfile
 import unittest
 
 from program import ROOT
+from soaking import slow
 
 OBJECTS = ("spoor.bpf.o", "audit.bpf.o")
 # Members of struct pt_regs, as relocations name them.
@@ -26,6 +27,7 @@ class OtherArchitecture(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
 
+    @slow
     def test_objects_compile_and_name_its_registers(self):
         paths = [os.path.join(self.folder, name) for name in OBJECTS]
         done = make(self.folder, "arm64", "-j2", *paths)

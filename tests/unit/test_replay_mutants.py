@@ -7,6 +7,7 @@ import tempfile
 import unittest
 
 from program import BUILD, ROOT
+from soaking import slow
 
 REPLAY = ("user/heap/addresses", "user/heap/replay")
 MODEL = "tests/unit/heap/object_model_test.c"
@@ -107,6 +108,7 @@ MUTANTS = {
 }
 
 
+@slow
 class Mutants(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
