@@ -469,17 +469,23 @@ HS_SUBPROGRAM __u32 stack_in_call(struct thread_state *t, __u32 unlock)
 	return id;
 }
 
+static __always_inline void sample_begin(struct thread_state *t)
+{
+	t->sample.via = WIRE_VIA_NONE;
+	t->sample.result = WIRE_WALK_NO_CODE;
+	t->sample.top.code = 0;
+	t->sample.class_epoch = class_epoch;
+	t->sample.code_epoch = code_epoch;
+	t->sample.compiling = 0;
+}
+
 /* Of the running thread, which the clock of --sample has interrupted: the callers of t->sample.top,
  * or the whole chain where that has no code. */
 HS_SUBPROGRAM __u32 stack_sampled(struct thread_state *t)
 {
 	if (!t)
 		return 0;
-	t->sample.via = WIRE_VIA_NONE;
-	t->sample.result = WIRE_WALK_NO_CODE;
-	t->sample.top.code = 0;
-	t->sample.class_epoch = class_epoch;
-	t->sample.code_epoch = code_epoch;
+	sample_begin(t);
 	return t->chain.regs ? stack_of_left(t, t->tid, 0, 1, 0, 1) : 0;
 }
 

@@ -88,6 +88,7 @@ struct thread_sample {
 	__u32 class_epoch, code_epoch;
 	struct wire_frame top;
 	struct wire_counters counters;
+	__u64 compiling; /* the Method that a compiler thread compiles; 0: none, or it is none */
 };
 
 /* Where its time went. cpu + stolen + runnable + blocked + (now - since) == now - first seen. */

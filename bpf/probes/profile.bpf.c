@@ -55,23 +55,45 @@ SUBPROGRAM int mode_of(__u64 pc)
 	return hs_in_libjvm(0, pc) ? WIRE_MODE_VM : WIRE_MODE_NATIVE;
 }
 
-/* The Method that a compiler thread compiles; 0: this is none, by its name, or none is known. What
- * is read is the running thread's own: CompilerThread::_env, ciEnv::_task, CompileTask::_method. */
+/* Whether the running thread is "C1 CompilerThread0" or the like, by its name: to the VM it is a
+ * Java thread, but it has no Java frames. A walk would go through the compiler's own, and ask for a
+ * rule at each of its addresses. */
+static __always_inline int is_compiler(void)
+{
+	__u64 name[2] = {};
+
+	/* "C", any, " Compi", "lerThre": it has room for no more. */
+	return !bpf_get_current_comm(name, sizeof(name)) &&
+	       (name[0] & ~0xff00ull) == 0x69706d6f43200043ull && name[1] == 0x006572685472656cull;
+}
+
+/* The Method that a compiler thread compiles; 0: none, or none is known. What is read is the
+ * running thread's own: CompilerThread::_env, ciEnv::_task, CompileTask::_method. */
 SUBPROGRAM __u64 method_compiled(struct thread_state *t)
 {
 	__u64 env, task;
-	char name[16];
 
 	if (!t || !t->java.thread || layout.compiler_env < 0 || layout.env_task < 0 ||
 	    layout.task_method < 0)
 		return 0;
-	/* "C2 CompilerThre" */
-	if (bpf_get_current_comm(name, sizeof(name)) || name[0] != 'C' || name[2] != ' ' ||
-	    name[3] != 'C' || name[4] != 'o' || name[5] != 'm' || name[6] != 'p')
-		return 0;
 	env = read_u64(t->java.thread + layout.compiler_env);
 	task = env ? read_u64(env + layout.env_task) : 0;
 	return task ? read_u64(task + layout.task_method) : 0;
+}
+
+/* In place of a walk. */
+SUBPROGRAM __u32 compiler_sampled(struct thread_state *t)
+{
+	if (!t)
+		return 0;
+	sample_begin(t);
+	if (!walks_ready() || !java_thread_checked(t, t->tid, 1)) {
+		walk_refused(t, 1, WIRE_WALK_NO_JAVA_THREAD);
+		return 0;
+	}
+	walk_refused(t, 1, WIRE_WALK_NO_JAVA_FRAMES);
+	t->sample.compiling = method_compiled(t);
+	return 0;
 }
 
 static __always_inline void sample_fill(struct wire_run_sample *r, const struct thread_state *t,
@@ -85,23 +107,21 @@ static __always_inline void sample_fill(struct wire_run_sample *r, const struct 
 	r->via = t->sample.via;
 	r->result = t->sample.result;
 	r->pad = 0;
+	r->compiling = t->sample.compiling;
 	r->self = t->sample.counters;
 }
 
 SUBPROGRAM int emit_run_sample(struct thread_state *t, __u64 now, __u32 stack, __u32 mode, __u64 pc)
 {
 	struct wire_run_sample *r;
-	__u64 compiling;
 
 	if (!t)
 		return 0;
-	compiling = stack || t->sample.top.code ? 0 : method_compiled(t);
 	r = emit_reserve(WIRE_RUN_SAMPLE, sizeof(*r));
 	if (!r)
 		return 0;
 	sample_fill(r, t, now, stack, mode);
 	r->pc = pc;
-	r->compiling = compiling;
 	emit_submit(r);
 	return 0;
 }
@@ -131,13 +151,12 @@ SUBPROGRAM int emit_fragment(struct thread_state *t, __u64 now, __u32 stack, __u
 	const __u32 most = fragment_bytes;
 	struct wire_fragment *r;
 	struct pt_regs *regs;
-	__u64 waiting, compiling;
+	__u64 waiting;
 	int own;
 
 	if (!most || !t || !t->java.thread)
 		return 0;
 	own = walk_has_failed(t->sample.result);
-	compiling = own && !stack && !t->sample.top.code ? method_compiled(t) : 0;
 	r = bpf_ringbuf_reserve(&fragments, sizeof(*r) + most, 0);
 	if (!r) {
 		__sync_fetch_and_add(&fragments_lost, 1);
@@ -145,7 +164,6 @@ SUBPROGRAM int emit_fragment(struct thread_state *t, __u64 now, __u32 stack, __u
 	}
 	sample_fill(&r->sample, t, now, stack, mode);
 	r->sample.pc = pc;
-	r->sample.compiling = compiling;
 	regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
 	r->pc = USER_PC(regs);
 	r->sp = USER_SP(regs);
@@ -170,7 +188,7 @@ static __always_inline int sample(__u64 pc)
 	__u64 id = bpf_get_current_pid_tgid(), now;
 	struct thread_state *t;
 	__u32 stack, mode;
-	int ends;
+	int ends, compiler;
 
 	if (!target_tgid || id >> 32 != target_tgid)
 		return 0;
@@ -193,8 +211,9 @@ static __always_inline int sample(__u64 pc)
 	}
 	thread_snapshot(t, now, &t->sample.counters);
 	mode = mode_of(pc);
-	stack = stack_sampled(t);
-	if (!fragment_bytes || !emit_fragment(t, now, stack, mode, pc))
+	compiler = is_compiler();
+	stack = compiler ? compiler_sampled(t) : stack_sampled(t);
+	if (compiler || !fragment_bytes || !emit_fragment(t, now, stack, mode, pc))
 		emit_run_sample(t, now, stack, mode, pc);
 	count_time(bpf_ktime_get_ns() - now);
 	return 0;

@@ -260,9 +260,10 @@ HS_FN int hs_at_barrier(struct hs_walk *w)
 /* --- libjvm ------------------------------------------------------------------------------ */
 
 #ifdef __bpf__
+/* A long recording asks for more than there is room for: what was not used for long goes. */
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 8192);
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
 	__type(key, __u64); /* pc, with WIRE_RULE_RETURN */
 	__type(value, struct wire_native_rule);
 } native_rules __weak SEC(".maps");

@@ -126,6 +126,7 @@ def whole_tree(log):
     return tree_of((weight, found) for weight, found in samples if found)
 
 
+@slow
 class Diff(JavaTest):
     """The measures of spoor diff are those of contexts.py, to the last digit."""
 

@@ -79,6 +79,7 @@ class Resync(SwitchedTest):
     def test_pointers_g1(self):
         self.check_pointers("G1")
 
+    @slow
     def test_parts(self):
         """Each begins with the heap as the recorder knows it, and with what it lacks."""
         vm, recorder = self.begin("--max-size", "256M", "--deviation", "1")

@@ -275,6 +275,7 @@ class SwitchTest(SwitchedTest):
     def test_a_recorder_that_is_stopped_g1(self):
         self.check_stopped("G1")
 
+    @slow
     def test_on_and_off_often(self):
         """Under load, each time from nothing: a new ring, new names, new code."""
         vm = self.start("-XX:+UseG1GC", UNLOCK, "-XX:SpoorObjectsRing=16m")

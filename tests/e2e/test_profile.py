@@ -7,7 +7,7 @@ from jvm import JavaTest, OtherJavaTest, PatchedJavaTest  # first: it says where
 from harness import spoor
 from samples import Samples
 import soaking
-from soaking import only_in_soak
+from soaking import only_in_soak, slow
 
 MS = 10**6
 TICK_NS = round(time.clock_getres(6) * 1e9)  # CLOCK_MONOTONIC_COARSE
@@ -141,6 +141,7 @@ class Profile(ProfileTest):
         """Of the kernel: each is a sample. TIME becomes the nearest number of ticks."""
         self.check_hot(sample=f"{TICK_NS}ns,event=tick", period_ns=TICK_NS)
 
+    @slow
     def test_one_tick_of_some(self):
         vm = self.java("Hot", "hot", 2, 2)
         recorder = self.record(vm, f"--sample={3 * TICK_NS + 1000}ns,event=tick")
@@ -167,6 +168,7 @@ class Profile(ProfileTest):
               f"{between:.3f} ms from sample to sample")
         return abs(share / inside - wanted) / sd, between
 
+    @slow
     def test_lockstep(self):
         """A program that repeats itself in the period of --sample is seen as it is: its clock's period is another."""
         off_by, between = self.early("--sample=1ms")

@@ -16,7 +16,7 @@ from test_serve import PROMETHEUS, PROMTOOL, VICTORIA, Prometheus, Served, Victo
 from test_spans import MarkTest
 from harness import DEADLINE_S, Recorder, spoor, wait_until
 from processes import children, status
-from soaking import only_in_soak
+from soaking import only_in_soak, slow
 
 # Of one row: lock classes 20, pools 12, collectors 12, names of spans 10, methods 1; docs/serve.md says so.
 SERIES_OF_A_LABEL = 55
@@ -102,6 +102,7 @@ class Misbehaving:
 
 
 @unittest.skipUnless(PROMETHEUS and PROMTOOL and VICTORIA, "no prometheus or no victoria-metrics: make prometheus-setup")
+@slow
 class Scraped(MarkTest, Top):
     ROUNDS, THREADS, COLLECTIONS = 100, 10, 10
     CLASSES, LOCKS = 500, 1000

@@ -10,6 +10,7 @@ import unittest
 from jvm import JavaTest, PatchedJavaTest  # first: it says where harness is
 from harness import spoor, wait_until
 from quota import Quota, why_no_quota
+from soaking import slow
 
 PCT = 2
 MS = 10**6
@@ -169,6 +170,7 @@ class WallWithParksByTheScheduler(WallOnPatchedJvm):
         return super().record(target, *options, "--probes", "monitors", **how)
 
 
+@slow
 class Throttled(WallTest):
     @classmethod
     def setUpClass(cls):

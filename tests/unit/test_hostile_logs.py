@@ -7,6 +7,7 @@ import tempfile
 import unittest
 
 from program import SPOOR
+from soaking import slow
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -103,6 +104,7 @@ class HostileLogs(unittest.TestCase):
         done = self.run_spoor("report", self.log("cells.spoor", cells))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
+    @slow
     def test_rows_within_rows_are_not_looked_for_one_by_one(self):
         """Each of these has as many rows as events, and rows that belong to rows."""
         n, gc = 250000, 7
@@ -151,6 +153,7 @@ class HostileLogs(unittest.TestCase):
                         self.assertRegex(done.stdout, rf"\n  phase 3 +pause +{left} +{5 * left} ns")
                         self.assertRegex(done.stdout, rf"\n    phase 4 +pause +{left} +{left} ns")
 
+    @slow
     def test_a_hole_costs_no_more_than_what_came_since_the_last_one(self):
         """Threads times holes is more than anybody waits for: each of these had 26 s in a log of 4 MB."""
         threads, holes = 60000, 24000
