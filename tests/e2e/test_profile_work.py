@@ -31,8 +31,10 @@ class Locked(JavaTest):
         self.assertEqual(sum(outermost.values()), found["sampled_ns"])
         prefix = "[~lock Hot$Bench" if self.INFERRED else "[lock Hot$Bench"
         with_lock = sum(ns for name, ns in outermost.items() if name.startswith(prefix))
-        self.assertEqual(with_lock, found["lock_ns"], outermost)
-        self.assertEqual(found["lock_inferred_ns"], with_lock if self.INFERRED else 0)
+        # main may wait for the monitor of the thread, too, which has that when it ends.
+        with_any = with_lock + sum(ns for name, ns in outermost.items() if "lock java.lang.Thread " in name)
+        self.assertEqual(with_any, found["lock_ns"], outermost)
+        self.assertEqual(found["lock_inferred_ns"], with_any if self.INFERRED else 0)
         wanted = said["contended"] / said["total"]
         share = with_lock / found["sampled_ns"]
         sd = math.sqrt(wanted * (1 - wanted) / found["effective_samples"])
@@ -68,6 +70,8 @@ class Compiling(JavaTest):
         print(f"{len(samples)} samples of compiler threads, {len(compiled)} with a method", flush=True)
         self.assertGreater(len(compiled), 50)
         self.assertGreater(len(compiled), 0.8 * len(samples))
+        # They have no Java frames: a walk would only ask for a rule of each address of the compiler's.
+        self.assertEqual({e["result"] for e in samples}, {"no_java_frames"})
         wrong = {self.plain(f"{m['class']}::{m['method']}") for m in compiled} - witness
         self.assertEqual(wrong, set())
         self.check_symbols(log)
