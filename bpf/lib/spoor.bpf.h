@@ -156,8 +156,8 @@ __u32 quota_on __weak = 0;
 __u32 safepoint_on __weak = 0;
 __u32 safepoints_ended __weak = 0;
 __u64 safepoint_ends_ns[SAFEPOINT_ENDS] __weak = {};
-/* Off-CPU intervals of at least this have a record each. */
-/* 0: each switch away from a CPU has a chain, also those that have other events. */
+/* Off-CPU intervals of at least this have a record each. 0: all have, with their chains, also those
+ * that have other events. */
 const volatile __u64 off_cpu_ns __weak = 1000000;
 const volatile __u32 off_cpu_chains __weak = 0; /* those intervals have chains */
 /* The scheduler's programs report waits, and no probe: see waits.bpf.h. */

@@ -14,11 +14,12 @@ static void gap_close(struct profile *p, struct profile_thread *t, uint64_t time
 {
 	uint64_t ns = time_ns > t->gap.since_ns ? time_ns - t->gap.since_ns : 0;
 	uint64_t unit = ns / PROFILE_UNIT_NS;
-	struct profile_cell *c = &p->cells[t->gap.cell];
+	struct profile_cell *c;
 
 	if (!t->gap.open)
 		return;
 	t->gap.open = false;
+	c = &p->cells[t->gap.cell];
 	c->ns += ns;
 	c->squares += unit * unit;
 	if (t->gap.mode >= SAMPLE_MODE_COUNT)
@@ -37,7 +38,7 @@ int gaps_add(struct profile *p, const struct event *e)
 {
 	struct profile_cell like = {.thread = e->thread}, *c;
 	struct profile_thread *t;
-	uint64_t off_ns = 0;
+	uint64_t off_ns = 0, left_ns;
 	int err;
 
 	p->last_ns = e->time_ns > p->last_ns ? e->time_ns : p->last_ns;
@@ -54,12 +55,13 @@ int gaps_add(struct profile *p, const struct event *e)
 	if (err || !like.stack)
 		return err;
 	err = profile_cell_get(p, &like, &c);
-	if (!err)
-		gaps_sample(p, t,
-			    (struct gap){true, (uint32_t)(c - p->cells),
-					 e->time_ns > off_ns ? e->time_ns - off_ns : 0,
-					 SAMPLE_MODE_COUNT});
-	return err;
+	if (err)
+		return err;
+	left_ns = e->time_ns > off_ns ? e->time_ns - off_ns : 0;
+	if (left_ns < p->options.from_ns) /* what is before the range counts for nothing */
+		left_ns = p->options.from_ns;
+	gaps_sample(p, t, (struct gap){true, (uint32_t)(c - p->cells), left_ns, SAMPLE_MODE_COUNT});
+	return 0;
 }
 
 void gaps_finish(struct profile *p)

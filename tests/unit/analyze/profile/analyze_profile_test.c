@@ -484,6 +484,60 @@ static void gaps_end(void **state)
 	profile_free(&p);
 }
 
+/* An interval off the CPU that began before the range counts from the range's begin. */
+static void gaps_of_a_range(void **state)
+{
+	struct profile p = whole;
+
+	(void)state;
+	p.options.waiting = p.options.gaps = true;
+	p.options.from_ns = 5000;
+	add(&p, run_sample(1000, 1, 7, 10));
+	add(&p, left(9000, 9, 7000, BLOCKED_REASON_IO));
+	add(&p, left(9500, 8, UINT64_MAX, BLOCKED_REASON_IO)); /* no such interval is possible */
+	add(&p, thread_sample(10000, 1, 11));
+	assert_int_equal(profile_finish(&p, NULL), 0);
+	assert_int_equal(p.cell_map.count, 2);
+	assert_int_equal(p.cells[0].ns, 0); /* the other one says that it began at the same time */
+	assert_int_equal(p.cells[1].ns, 5000);
+	profile_free(&p);
+}
+
+/* Threads without a sample have no cell. */
+static void gaps_of_nothing(void **state)
+{
+	struct profile p = whole;
+
+	(void)state;
+	p.options.waiting = p.options.gaps = true;
+	add(&p, thread_sample(1000, 1, 10));
+	assert_int_equal(profile_finish(&p, NULL), 0);
+	assert_int_equal(p.cell_map.count, 0);
+	profile_free(&p);
+}
+
+static void gaps_without_memory(void **state)
+{
+	bool failed = true;
+
+	(void)state;
+	for (unsigned long n = 0; failed; n++) {
+		struct profile p = whole;
+		const struct event events[] = {run_sample(1000, 1, 7, 10),
+					       left(9000, 9, 7000, BLOCKED_REASON_IO),
+					       run_sample(9100, 2, 8, 10)};
+		int err = 0;
+
+		p.options.waiting = p.options.gaps = true;
+		alloc_fail_at(n);
+		for (size_t i = 0; i < sizeof(events) / sizeof(*events) && !err; i++)
+			err = profile_add(&p, &events[i]);
+		failed = alloc_fail_off();
+		assert_int_equal(err, failed ? -ENOMEM : 0);
+		profile_free(&p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -500,6 +554,9 @@ int main(void)
 		cmocka_unit_test(samples_within_a_hold),
 		cmocka_unit_test(gaps),
 		cmocka_unit_test(gaps_end),
+		cmocka_unit_test(gaps_of_a_range),
+		cmocka_unit_test(gaps_of_nothing),
+		cmocka_unit_test(gaps_without_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
