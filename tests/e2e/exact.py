@@ -113,7 +113,7 @@ class Parks:
 
     def __init__(self, log):
         self.nobody = collections.defaultdict(list)  # {hash: from an unpark to the end of its park}
-        self.apart = collections.defaultdict(list)  # {(hash, thread): from the end of a park to the next begin}
+        self.apart = collections.defaultdict(list)  # {(hash, thread): from the end of a park to the next begin, if any}
         self.again = collections.defaultdict(list)  # {hash: the same with its thread, of parks that an unpark ended}
         hashes = {number: lock["hash"] for number, lock in log.locks().items()}
         threads = {number: thread["name"] for number, thread in log.threads().items()}
@@ -133,6 +133,8 @@ class Parks:
                 self.apart[key].append((ends.pop(key), e["time_ns"]))
                 if key in woken:
                     self.again[key[0]].append((key[1], *self.apart[key][-1]))
+        for key, ns in ends.items():
+            self.apart[key].append((ns, float("inf")))
 
 
 class Hold:
@@ -257,7 +259,8 @@ class Scene:
 
     def allow_for(self, parks):
         """From an unpark to the end of the park nobody is charged (Hofer 4.2.3), nor until the woken thread parks
-        again, as it did not get the lock; and a thread that is about to park again is not blocked. The stamps tell
+        again, as it did not get the lock; and a thread that is about to park again is not blocked, nor one that a
+        release has woken in vain, which gets the lock at the next release before it parks again. The stamps tell
         nothing of it. Returns ns."""
         sum_of_all = 0
         for b in self.blocks:

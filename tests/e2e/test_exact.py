@@ -89,6 +89,20 @@ class Comparing(unittest.TestCase):
         self.assertAlmostEqual(allowed("d") / MS, 4, delta=0.2)
         self.assertAlmostEqual(allowed("b") / MS, 1, delta=0.2)  # b had the lock at that time
 
+    def test_woken_in_vain_and_not_parked_again(self):
+        """As when a lock is downgraded: the woken thread keeps trying, and the lock is released meanwhile."""
+        def low(*returns):
+            log = types.SimpleNamespace(
+                locks=lambda: {1: {"hash": 0xab}}, threads=lambda: {1: {"name": "b"}, 2: {"name": "c"}},
+                raw_of=lambda *kinds: [{"event": "park_end", "sequence": n + 1, "thread": 2, "lock": 1, "by": 0,
+                                        "time_ns": ns * MS} for n, ns in enumerate(returns)])
+            scene = exact.Scene(told())
+            scene.allow_for(exact.Parks(log))
+            return scene.cells[next(k for k in scene.cells if k.waiter == "c" and k.owner == "b")].low / MS
+
+        self.assertAlmostEqual(low(44), 14, delta=0.2)
+        self.assertAlmostEqual(low(55), 20, delta=0.2)  # after b's release: there is nothing to allow for
+
     def changed(self, at, **changes):
         names = ("waiter", "waiter_op", "owner", "owner_op", "ns")
         rows = [dict(zip(names, row)) for row in RIGHT]
