@@ -232,7 +232,7 @@ FLAGS := $(filter-out ccache,$(CC)) $(ALL_CFLAGS) $(filter-out -I$(O)/gen,$(CPPF
 $(O)/flags: FORCE
 	$(Q)mkdir -p $(@D) && echo '$(subst ','\'',$(FLAGS))' | cmp -s - $@ || echo '$(subst ','\'',$(FLAGS))' >$@
 
-$(O)/user/record/kernel/bpf_session.o $(O)/user/record/kernel/fragment_ring.o $(O)/user/record/kernel/map_sizes.o $(O)/user/record/kernel/programs.o: $(O)/gen/spoor.skel.h
+$(O)/user/record/kernel/bpf_session.o $(O)/user/record/kernel/fragment_ring.o $(O)/user/record/kernel/map_sizes.o $(O)/user/record/kernel/programs.o $(O)/user/record/kernel/sampler.o: $(O)/gen/spoor.skel.h
 $(O)/user/record/kernel/steal_audit.o: $(O)/gen/audit.skel.h
 $(O)/user/record/kernel/relay.o: $(O)/gen/relay.skel.h
 

@@ -32,6 +32,7 @@ FAKE_VARIANTS = {"": [], "patched": ["-DFAKE_HOOKS=1"], "newer": ["-DFAKE_HOOKS=
 CFLAGS = "-std=gnu11 -O2 -g -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror -D_GNU_SOURCE".split()
 DEADLINE_S = 60
 CAP_SYS_ADMIN, CAP_PERFMON, CAP_BPF = 21, 38, 39
+CLOCK_MONOTONIC_COARSE = 6
 COUNTERS = ("cpu_ns", "stolen_ns", "runnable_ns")
 
 
@@ -440,6 +441,12 @@ class Log:
 def schema_ids():
     with open(os.path.join(ROOT, "schemas/events.json"), encoding="utf-8") as f:
         return {e["name"]: e["id"] for e in json.load(f)["events"]}
+
+
+def owner_sample():
+    """(What the header of a log has as owner_sample, as owner_sample_ns), of a recording on this machine."""
+    tick_ns = round(time.clock_getres(CLOCK_MONOTONIC_COARSE) * 1e9)
+    return ("tick", tick_ns) if tick_ns <= 4_000_000 else ("cpu-clock", 4_000_000)
 
 
 def name_of(thread):

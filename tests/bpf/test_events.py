@@ -4,7 +4,8 @@ import os
 import re
 import unittest
 
-from harness import BpfTest, COUNTERS, ROOT, name_of, read_text, schema_ids, spoor, stock_probes, wait_until
+from harness import (
+    BpfTest, COUNTERS, ROOT, name_of, owner_sample, read_text, schema_ids, spoor, stock_probes, wait_until)
 
 U64_MAX = (1 << 64) - 1
 
@@ -572,7 +573,7 @@ class Schema(BpfTest):
         self.assertEqual((header["record"]["window_ns"], header["record"]["buffer_bytes"]), (250000000, 1 << 20))
         self.assertEqual((header["sources"]["monitor"], header["sources"]["probes_missing"]), ("on", []))
         self.assertEqual(set(header["sources"]["probes"]), stock_probes())
-        self.assertEqual(header["sources"]["owner_sample_ns"], 1000000)
+        self.assertEqual((header["sources"]["owner_sample"], header["sources"]["owner_sample_ns"]), owner_sample())
 
 
 del Known  # it has no tests of its own

@@ -4,7 +4,7 @@ import subprocess
 import sys
 import unittest
 
-from harness import DEADLINE_S, SPOOR, BpfTest, FakeTest, Log
+from harness import DEADLINE_S, SPOOR, BpfTest, FakeTest, Log, owner_sample
 
 # Runs a program under a seccomp filter that refuses a system call: argv is its number, and the command.
 FILTERED = """
@@ -39,12 +39,17 @@ class OldProfiles(FakeTest):
         self.assertEqual(fake.flag(), 0)
 
     def test_perf_event_open(self):
-        """The recording works without it, but says what it does not see."""
+        """The recording works without it, but says what it does not see where the kernel's ticks are rare."""
         fake = self.start()
-        recorder = self.record(fake, prefix=[sys.executable, "-c", FILTERED, str(SYS_PERF_EVENT_OPEN)])
+        filtered = [sys.executable, "-c", FILTERED, str(SYS_PERF_EVENT_OPEN)]
+        recorder = self.record(fake, prefix=["env", "SPOOR_NO_TICK_LOOK=1", *filtered])
         log = recorder.stop()
         self.assertIn("owners of locks that keep their CPU are not looked at", recorder.err)
-        self.assertEqual(log.header["sources"]["owner_sample_ns"], 0)
+        self.assertEqual([log.header["sources"][k] for k in ("owner_sample", "owner_sample_ns")], ["none", 0])
+        recorder = self.record(fake, "-f", prefix=filtered)
+        log = recorder.stop()
+        self.assertEqual("not looked at" in recorder.err, owner_sample()[0] != "tick")
+        self.assertEqual(log.header["sources"]["owner_sample"], "tick" if owner_sample()[0] == "tick" else "none")
 
     def test_samples_without_perf_event_open(self):
         """Timers need none; a thread's clock does."""

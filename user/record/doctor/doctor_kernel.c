@@ -14,6 +14,7 @@
 #include "record/kernel/features/kernel_reads.h"
 #include "record/kernel/features/kernel_try.h"
 #include "record/kernel/features/refusal.h"
+#include "record/kernel/sampler.h"
 #include "steal/sources/hypervisor.h"
 
 /*
@@ -227,10 +228,13 @@ static int check_clock(struct checks *c)
 				 ? "give spoor CAP_SYS_ADMIN, which it gives up once it records, "
 				   "or set kernel.perf_event_paranoid to 2"
 				 : "allow perf_event_open() in the container's seccomp profile",
-			 "perf_event_open() is refused (%s): owners of locks that keep their CPU "
-			 "are not looked at meanwhile, and record --sample has its own timers and "
-			 "the kernel's ticks, but no event=cpu-clock",
-			 strerror(-err));
+			 "perf_event_open() is refused (%s): record --sample has its own timers "
+			 "and the kernel's ticks, but no event=cpu-clock%s",
+			 strerror(-err),
+			 sampler_needs_clock() ? ", and as the kernel's ticks are rare, owners of "
+						 "locks that keep their CPU are not looked at "
+						 "meanwhile"
+					       : "");
 }
 
 /* Two settings that only matter to a user without the capabilities; to name them saves a search. */

@@ -26,7 +26,6 @@
 #include "record/kernel/features/cpu_counters.h"
 #include "record/kernel/features/kernel_facts.h"
 #include "record/kernel/features/kernel_reads.h"
-#include "record/kernel/features/load_later.h"
 #include "record/kernel/features/refusal.h"
 #include "record/kernel/features/uprobe_multi.h"
 #include "record/kernel/hooks.h"
@@ -39,7 +38,6 @@
 #include "record/kernel/thread_clocks.h"
 #include "spoor.skel.h"
 
-#define OWNER_PERIOD_NS 1000000
 
 /* Links of single locations, or the descriptor of a uprobe_multi link; 0: there is none. */
 struct attachment {
@@ -63,8 +61,7 @@ struct bpf_session {
 	bool by_entry; /* sched_entry() is there */
 	bool virtual_parks, multi; /* multi: this kernel has uprobe_multi links */
 	struct uprobe_multi uprobes;
-	struct load_later *sample_owner;
-	struct sampler *owners; /* NULL: not to be had here */
+	struct sampler *owners;
 	struct thread_clocks_options sample; /* period_ns 0: threads are not sampled */
 	struct thread_clocks *clocks;
 	struct marks *marks; /* NULL: nobody has looked for them yet */
@@ -141,7 +138,7 @@ static int open_and_load(struct bpf_session *p, const struct bpf_session_options
 	int err;
 
 	libbpf_set_print(quiet);
-	err = load_later_new("sample_owner", &p->sample_owner);
+	err = sampler_new(&p->owners);
 	if (err)
 		return fail(why, err, "out of memory");
 	p->skel = spoor_bpf__open();
@@ -150,6 +147,7 @@ static int open_and_load(struct bpf_session *p, const struct bpf_session_options
 	wanted.multi = p->multi = uprobe_multi_supported();
 	p->hit = programs_choose(p->skel, &wanted);
 	programs_set_sample(p->skel, &p->sample, o->sample_tick);
+	sampler_choose(p->owners, p->skel);
 	look_at_kernel(p);
 	if (kernel_reads_refusal(p->reads, jvm_pid(p->j)))
 		return fail(why, -ENOTSUP, "%s", kernel_reads_refusal(p->reads, jvm_pid(p->j)));
@@ -170,7 +168,7 @@ static int open_and_load(struct bpf_session *p, const struct bpf_session_options
 	}
 	if (!err)
 		err = spoor_bpf__load(p->skel);
-	load_later_prepared(p->sample_owner);
+	sampler_prepared(p->owners);
 	/* Where libbpf's own try of a map that can be mapped fails, it loads all the same. */
 	if (!err && !p->skel->bss)
 		err = -ENOTSUP;
@@ -555,7 +553,7 @@ int bpf_session_attach(struct bpf_session *p, char why[PROGRAMS_WHY_MAX])
 			    "that has them, as Debian's",
 			    jvm_libjvm_name(p->j));
 	/* Without it, silent owners that keep their CPU are missed: not worth failing for. */
-	sampler_open(p->sample_owner, OWNER_PERIOD_NS, &p->owners);
+	sampler_open(p->owners, &p->skel->bss->looks_on);
 	p->sample.cpus = p->cpus;
 	err = thread_clocks_open(&clocks, &p->sample, &p->clocks);
 	return err ? fail(why, err, "--sample: %s: %s", no_clock[p->sample.event], strerror(-err))
@@ -634,7 +632,6 @@ void bpf_session_detach(struct bpf_session *p)
 	detach_switches(p);
 	detach_all(p->usdt, PROBE_COUNT);
 	sampler_close(p->owners);
-	p->owners = NULL;
 	thread_clocks_close(p->clocks);
 	p->clocks = NULL;
 	if (p->joined)
@@ -660,7 +657,7 @@ void bpf_session_free(struct bpf_session *p)
 	uprobe_multi_close(&p->uprobes);
 	ring_buffer__free(p->ring);
 	fragment_ring_free(p->fragments);
-	load_later_free(p->sample_owner);
+	sampler_free(p->owners);
 	spoor_bpf__destroy(p->skel);
 	free(p);
 }
@@ -729,9 +726,14 @@ int bpf_session_sample_owners(struct bpf_session *p, bool on)
 	return sampler_run(p->owners, on);
 }
 
+const char *bpf_session_owner_clock(const struct bpf_session *p)
+{
+	return sampler_name(p->owners);
+}
+
 uint64_t bpf_session_owner_period_ns(const struct bpf_session *p)
 {
-	return p->owners ? OWNER_PERIOD_NS : 0;
+	return sampler_period_ns(p->owners);
 }
 
 static int run(struct bpf_program *program)

@@ -1,18 +1,33 @@
-/* record/kernel/sampler.h: runs a BPF program on every CPU at a fixed period of its clock. */
+/* record/kernel/sampler.h: looks at what runs on every CPU many times a second, by a BPF program:
+ * at the kernel's own ticks, which take no interrupt more, or, where these are rarer than each
+ * 4 ms, by a clock of each CPU. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct load_later;
 struct sampler;
+struct spoor_bpf;
 
-/* Not running, and without its program, which is lent until sampler_close(). Negative errno of
- * perf_event_open(2). */
-int sampler_open(struct load_later *program, uint64_t period_ns, struct sampler **ret);
+/* The kernel's ticks will not do. */
+bool sampler_needs_clock(void);
+
+/* To be called before the object is opened, as load_later_new() is. 0 or negative errno. */
+int sampler_new(struct sampler **ret);
+/* The object is open, and lent until sampler_free(): what is not needed of it is not loaded. */
+void sampler_choose(struct sampler *s, struct spoor_bpf *skel);
+/* The object has been loaded, or could not be. */
+void sampler_prepared(struct sampler *s);
+/* Gets ready, not running. looks_on: the BPF side's, lent until sampler_close(). Negative errno of
+ * perf_event_open(2): nothing runs. */
+int sampler_open(struct sampler *s, int *looks_on);
+/* "tick", "cpu-clock" or, if there is none, "none", and its period then 0. */
+const char *sampler_name(const struct sampler *s);
+uint64_t sampler_period_ns(const struct sampler *s);
 /* Cheap; does nothing when it is so already, but for the first time that it is to run: that loads
- * the program. Negative errno, once, if the kernel refuses it: from then on nothing runs.
- * Accepts NULL. */
+ * the program. Negative errno, once, if the kernel refuses it: from then on nothing runs. */
 int sampler_run(struct sampler *s, bool on);
-/* Accepts NULL. */
+/* Nothing runs any more. Accepts NULL. */
 void sampler_close(struct sampler *s);
+/* Accepts NULL. */
+void sampler_free(struct sampler *s);

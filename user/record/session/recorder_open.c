@@ -132,11 +132,12 @@ static json_t *describe_sources(const struct recorder *r, const struct recorder_
 {
 	const struct sample_request *sample = &options->sample;
 	json_t *o =
-		json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:I}", "steal",
+		json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:s, s:I}", "steal",
 			  bpf_session_steal_clock(r->p), "sched", "tp_btf", "throttled",
 			  bpf_session_throttle_clock(r->p), "monitor", r->flag.state, "probes",
 			  bpf_session_attached(r->p), "probes_missing", bpf_session_missing(r->p),
-			  "owner_sample_ns", (json_int_t)bpf_session_owner_period_ns(r->p));
+			  "owner_sample", bpf_session_owner_clock(r->p), "owner_sample_ns",
+			  (json_int_t)bpf_session_owner_period_ns(r->p));
 
 	if (o && sample->period_ns)
 		json_object_set_new(o, "sample",

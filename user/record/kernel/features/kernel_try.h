@@ -21,7 +21,7 @@ int kernel_try_loop(void);
 int kernel_try_read(void);
 /* A uprobe in this process, in a function that nothing calls. */
 int kernel_try_uprobe(void);
-/* A clock of a CPU, as that which looks for silent owners (sampler.h). */
+/* A clock of a CPU, as event=cpu-clock and sampler.h may need it. */
 int kernel_try_clock(void);
 /* Whether such clocks are for CAP_SYS_ADMIN only: CAP_PERFMON is not enough if
  * kernel.perf_event_paranoid is more than 2, by a patch that Debian's and Ubuntu's kernels have

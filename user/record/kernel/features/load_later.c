@@ -22,7 +22,7 @@ struct load_later {
 	size_t count;
 	void *func_info; /* the verifier's word for what is a function of its own */
 	struct bpf_prog_load_opts opts;
-	const char *name; /* the caller's */
+	struct load_later_kind kind;
 };
 
 static void *copy(const void *from, size_t bytes)
@@ -44,7 +44,7 @@ static int keep(struct bpf_program *program, struct bpf_prog_load_opts *opts, lo
 	};
 	struct load_later *l = (struct load_later *)cookie;
 
-	if (strcmp(bpf_program__name(program), l->name) != 0)
+	if (strcmp(bpf_program__name(program), l->kind.program) != 0)
 		return 0;
 	l->count = bpf_program__insn_cnt(program);
 	l->insns = copy(bpf_program__insns(program), l->count * sizeof(*l->insns));
@@ -55,6 +55,8 @@ static int keep(struct bpf_program *program, struct bpf_prog_load_opts *opts, lo
 	l->opts = (struct bpf_prog_load_opts){
 		.sz = sizeof(l->opts),
 		.expected_attach_type = opts->expected_attach_type,
+		.attach_btf_id = opts->attach_btf_id,
+		.attach_btf_obj_fd = opts->attach_btf_obj_fd,
 		.prog_btf_fd = opts->prog_btf_fd,
 		.prog_flags = opts->prog_flags,
 		.func_info = l->func_info,
@@ -65,7 +67,7 @@ static int keep(struct bpf_program *program, struct bpf_prog_load_opts *opts, lo
 	return bpf_program__set_insns(program, nothing, sizeof(nothing) / sizeof(*nothing));
 }
 
-int load_later_new(const char *program, struct load_later **ret)
+int load_later_new(const struct load_later_kind *kind, struct load_later **ret)
 {
 	struct load_later *l = calloc(1, sizeof(*l));
 	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .cookie = (long)l,
@@ -73,9 +75,9 @@ int load_later_new(const char *program, struct load_later **ret)
 
 	if (!l)
 		return -ENOMEM;
-	l->name = program;
+	l->kind = *kind;
 	l->fd = NOT_TRIED;
-	l->handler = libbpf_register_prog_handler("perf_event", BPF_PROG_TYPE_PERF_EVENT, 0, &opts);
+	l->handler = libbpf_register_prog_handler(kind->section, kind->type, kind->attach, &opts);
 	if (l->handler < 0) {
 		int err = l->handler;
 
@@ -96,8 +98,8 @@ void load_later_prepared(struct load_later *l)
 int load_later_fd(struct load_later *l)
 {
 	if (l->fd == NOT_TRIED) {
-		l->fd = l->insns ? bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, l->name, "GPL", l->insns,
-						 l->count, &l->opts)
+		l->fd = l->insns ? bpf_prog_load(l->kind.type, l->kind.program, "GPL",
+						 l->insns, l->count, &l->opts)
 				 : -ENOENT;
 		if (l->fd < 0)
 			l->fd -= 1;

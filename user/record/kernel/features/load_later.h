@@ -3,13 +3,22 @@
  * time. */
 #pragma once
 
+#include <bpf/bpf.h>
+
 struct load_later;
 
+/* section: as libbpf_register_prog_handler() takes it. The strings are lent. */
+struct load_later_kind {
+	const char *program, *section;
+	enum bpf_prog_type type;
+	enum bpf_attach_type attach;
+};
+
 /*
- * To be called before the object is opened; the program is one of its SEC("perf_event"). (libbpf's
- * list of sections is the whole process's: not for two objects at a time.) 0 or negative errno.
+ * To be called before the object is opened. (libbpf's list of sections is the whole process's: not
+ * for two objects at a time.) 0 or negative errno.
  */
-int load_later_new(const char *program, struct load_later **ret);
+int load_later_new(const struct load_later_kind *kind, struct load_later **ret);
 /* The object has been loaded, or could not be: libbpf forgets the section. */
 void load_later_prepared(struct load_later *l);
 /* The program's file descriptor, lent until load_later_free(); loads it if it is not yet. The
