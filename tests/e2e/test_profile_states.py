@@ -56,6 +56,9 @@ class StatesTest(JavaTest):
             self.assertEqual(self.profile("--state", state, *part)["total_ns"], told["states"][state], state)
         return told
 
+    def gaps(self):
+        return spoor("profile", "--state", "all", "--lab", "gap-weights", self.log.path)
+
     def check_chains(self, thread, state, share):
         told = self.profile("--state", state, "--thread", thread)
         print(f"{thread}: {told['total_ns']} ns {state}, {told['place_not_known'][state]} without a call chain")
@@ -79,6 +82,7 @@ class States(StatesTest):
         # Some native code is walked out of for the first time.
         for state in ("sleep", "io"):
             self.check_chains(state, state, 0.95)
+        self.assertIn("wants a chain of each switch", self.gaps().stderr)
 
 
 class StatesPatched(PatchedJavaTest, States):
@@ -111,13 +115,15 @@ class EverySwitch(StatesTest):
         # What it runs after a preemption, up to the next sample, counts for where it was preempted.
         self.assertGreater(gaps["states"]["running"], 0)
         self.assertAlmostEqual(gaps["total_ns"] / self.profile("--state", "all", "--thread", "spin")["total_ns"], 1, delta=0.1)
-        text = spoor("profile", "--state", "all", "--lab", "gap-weights", self.log.path).stdout
-        self.assertIn("the time to the thread's next one", text)
+        done = self.gaps()
+        self.assertEqual(done.stderr, "")
+        self.assertIn("the time to the thread's next one", done.stdout)
 
     def test_usage(self):
         for command, words in ((("record", "-p", "1", "--lab", "every-switch"), "is for --sample"),
                                (("record", "-p", "1", "--sample", "--no-stacks", "--lab", "every-switch"), "without --no-stacks"),
                                (("record", "-p", "1", "--lab", "x"), "every-switch"),
+                               (("record", "-p", "1", "--sample", "--lab", "every-switch", "--off-cpu", "1ms"), "--off-cpu"),
                                (("profile", "--lab", "x", "a"), "gap-weights"),
                                (("profile", "--lab", "gap-weights", "a"), "--state all")):
             done = spoor(*command, expect=2)

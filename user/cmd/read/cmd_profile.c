@@ -298,10 +298,23 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
+/* Then a sample stands for what its thread did behind switches that are in no event, too. */
+static void check_gaps(const struct options *o, const json_t *header)
+{
+	uint64_t off_cpu_ns = header_number(header, "record", "off_cpu_ns");
+
+	if (o->gaps && off_cpu_ns)
+		msg_warning("%s: --lab gap-weights wants a chain of each switch, which spoor "
+			    "record --lab every-switch writes; this log has those of %.3g ms and "
+			    "more",
+			    o->source.name, (double)off_cpu_ns / NS_PER_MS);
+}
+
 static int on_begin(void *ctx, struct analysis *a, const json_t *header)
 {
 	struct options *o = ctx;
 
+	check_gaps(o, header);
 	o->profile.spans.options.names = analysis_names(a);
 	profile_window_set(&o->profile.options, header, &o->source.range);
 	o->profile.options.waiting = !profile_only_running(&o->input);

@@ -39,6 +39,7 @@ struct options {
 	uint64_t duration_ns;
 	bool quiet;
 	bool every_switch; /* of --lab */
+	bool off_cpu_given;
 	char **command;    /* NULL: -p */
 	const char *jvm;   /* of -p: a number, or a name that is looked for */
 	const char *user;  /* as whom the command runs; NULL: as whoever runs spoor */
@@ -213,6 +214,9 @@ static void check_all(struct options *o, struct argp_state *state)
 	if (o->every_switch && (!r->sample.period_ns || r->no_stacks))
 		argp_error(state, "--lab every-switch is for --sample%s",
 			   r->sample.period_ns ? ", without --no-stacks" : "");
+	if (o->every_switch && o->off_cpu_given)
+		argp_error(state, "--lab every-switch takes switches of any length: no --off-cpu "
+				  "with it");
 	if (o->every_switch)
 		r->off_cpu_ns = 0;
 	record_flight_check(r, state);
@@ -271,6 +275,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return parse_size(state, arg, duration_parse, "duration such as 1s",
 				  &o->recorder.window_ns);
 	case OPT_OFF_CPU:
+		o->off_cpu_given = true;
 		return parse_size(state, arg, duration_parse, "duration such as 1ms",
 				  &o->recorder.off_cpu_ns);
 	case OPT_SAMPLE:
