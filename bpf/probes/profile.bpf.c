@@ -17,6 +17,8 @@ struct {
 
 /* How much of a stack is copied with each sample; 0: nothing. */
 const volatile __u32 fragment_bytes = 0;
+/* Samples in native code and in the kernel are with their fragments, for their native callers. */
+const volatile __u32 native_callers = 0;
 __u64 fragments_lost = 0; /* there was no room */
 
 /* Samples by how long they took, in steps of 256 ns; in the last one is whatever took longer.
@@ -132,16 +134,59 @@ static __always_inline __u32 walk_has_failed(__u32 result)
 	return result > WIRE_WALK_NO_JAVA_THREAD && result != WIRE_WALK_IN_HEAP;
 }
 
+static __always_inline int fragment_copy(struct wire_fragment *r, __u64 length, __u64 most)
+{
+	asm volatile("if %0 <= %1 goto +1; %0 = %1" : "+r"(length) : "r"(most));
+	r->length = length;
+	return bpf_probe_read_user(r->bytes, length, (void *)r->sp) != 0;
+}
+
+/* A part of a page, then pages: nobody knows how far a stack goes that is not Java's. */
+static __always_inline void fragment_pages(struct wire_fragment *r, __u64 most)
+{
+	__u64 length = WIRE_FRAGMENT_MIN - r->sp % WIRE_FRAGMENT_MIN;
+
+	r->unread = fragment_copy(r, length, most);
+	for (int i = 0; i < WIRE_FRAGMENT_MAX / WIRE_FRAGMENT_MIN && !r->unread; i++) {
+		length = r->length;
+		if (length > most - WIRE_FRAGMENT_MIN ||
+		    bpf_probe_read_user(r->bytes + length, WIRE_FRAGMENT_MIN,
+					(void *)(r->sp + length)))
+			break;
+		r->length = length + WIRE_FRAGMENT_MIN;
+	}
+	r->stack_high = r->sp + r->length;
+}
+
 /* The stack from sp on, as far as it goes and there is room for. */
 static __always_inline void fragment_read(struct wire_fragment *r, __u64 most)
 {
-	__u64 length = r->sp < r->stack_high ? r->stack_high - r->sp : 0;
 	const __u64 anchor = r->java_thread + HS_CODE(0, thread_anchor);
 
-	asm volatile("if %0 <= %1 goto +1; %0 = %1" : "+r"(length) : "r"(most));
-	r->length = length;
-	r->unread = bpf_probe_read_user(r->bytes, length, (void *)r->sp) ||
-		    bpf_probe_read_user(r->anchor, sizeof(r->anchor), (void *)anchor);
+	if (r->java_thread) {
+		r->unread = fragment_copy(r, r->sp < r->stack_high ? r->stack_high - r->sp : 0,
+					  most) ||
+			    bpf_probe_read_user(r->anchor, sizeof(r->anchor), (void *)anchor);
+		return;
+	}
+	fragment_pages(r, most);
+}
+
+/* Whether the interrupted code may have callers that are no Java code. */
+static __always_inline int wants_callers(__u32 mode)
+{
+	return native_callers && mode != WIRE_MODE_JAVA && mode != WIRE_MODE_UNKNOWN;
+}
+
+static __always_inline void kernel_read(struct wire_fragment *r, __u32 mode)
+{
+	long bytes = 0;
+
+	if (wants_callers(mode) && mode == WIRE_MODE_KERNEL)
+		bytes = bpf_get_task_stack(bpf_get_current_task_btf(), r->kernel,
+					   sizeof(r->kernel), 0);
+	r->kernel_count = bytes > 0 ? (__u32)bytes / sizeof(*r->kernel) : 0;
+	r->pad = 0;
 }
 
 /* Of a thread that stack_sampled() has walked. 1: the sample is in the fragment, and goes nowhere
@@ -154,9 +199,9 @@ SUBPROGRAM int emit_fragment(struct thread_state *t, __u64 now, __u32 stack, __u
 	__u64 waiting;
 	int own;
 
-	if (!most || !t || !t->java.thread)
+	if (!most || !t || (!t->java.thread && !wants_callers(mode)))
 		return 0;
-	own = walk_has_failed(t->sample.result);
+	own = walk_has_failed(t->sample.result) || wants_callers(mode);
 	r = bpf_ringbuf_reserve(&fragments, sizeof(*r) + most, 0);
 	if (!r) {
 		__sync_fetch_and_add(&fragments_lost, 1);
@@ -175,6 +220,7 @@ SUBPROGRAM int emit_fragment(struct thread_state *t, __u64 now, __u32 stack, __u
 	r->stack_high = t->walk.stack_high;
 	r->code_epoch = t->sample.code_epoch;
 	r->own = own;
+	kernel_read(r, mode);
 	fragment_read(r, most);
 	waiting = bpf_ringbuf_query(&fragments, BPF_RB_AVAIL_DATA);
 	bpf_ringbuf_submit(r, waiting >= (__u64)most * FRAGMENTS_WAKE ? BPF_RB_FORCE_WAKEUP
@@ -213,7 +259,8 @@ static __always_inline int sample(__u64 pc)
 	mode = mode_of(pc);
 	compiler = is_compiler();
 	stack = compiler ? compiler_sampled(t) : stack_sampled(t);
-	if (compiler || !fragment_bytes || !emit_fragment(t, now, stack, mode, pc))
+	if ((compiler && !wants_callers(mode)) || !fragment_bytes ||
+	    !emit_fragment(t, now, stack, mode, pc))
 		emit_run_sample(t, now, stack, mode, pc);
 	count_time(bpf_ktime_get_ns() - now);
 	return 0;

@@ -9,6 +9,7 @@
 #define WIRE_FRAGMENT_MIN 4096 /* bytes of the stack; powers of two */
 #define WIRE_FRAGMENT_MAX 65536
 #define WIRE_ANCHOR_WORDS 4
+#define WIRE_KERNEL_FRAMES 48
 
 struct wire_fragment {
 	struct wire_run_sample sample; /* with what the walk in BPF has found */
@@ -19,5 +20,10 @@ struct wire_fragment {
 	__u32 own;                       /* the walk has failed, and the sample is only here */
 	__u32 length;                    /* of bytes: from sp on, not beyond stack_high */
 	__u32 unread;                    /* not 0: the stack, or the anchor, cannot be read */
+	/* Of a sample in the kernel, if native callers are wanted: return addresses, from the
+	 * sampling itself on, over the interrupt; sample.pc is among them where it is known. */
+	__u64 kernel[WIRE_KERNEL_FRAMES];
+	__u32 kernel_count;
+	__u32 pad;
 	__u8 bytes[];
 };

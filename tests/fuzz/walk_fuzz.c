@@ -22,7 +22,8 @@ static void fragment_decode(struct image *image, uint32_t bytes)
 					    .ctx = image,
 					    .code_epoch = &epoch,
 					    .class_epoch = &epoch,
-					    .bytes = WIRE_FRAGMENT_MAX};
+					    .bytes = WIRE_FRAGMENT_MAX,
+					    .callers = true};
 	struct wire_fragment *fragment = malloc(sizeof(*fragment) + bytes);
 	struct fragment_found found;
 	struct fragments *f;
@@ -32,10 +33,13 @@ static void fragment_decode(struct image *image, uint32_t bytes)
 	image_fragment(image, bytes, fragment);
 	fragment->own = 1;
 	fragment->sample.result = WIRE_WALK_STUB;
+	fragment->sample.mode = bytes % 2 ? WIRE_MODE_KERNEL : WIRE_MODE_VM;
+	fragment->kernel_count = bytes;
 	image->reads = 0;
 	fragments_decode(f, fragment, sizeof(*fragment) + bytes, &found);
 	ENSURE(image->reads <= READS_MAX);
 	ENSURE(found.sample && (!found.chain || found.chain->count <= WIRE_FRAMES_MAX));
+	ENSURE(found.caller_count <= FRAGMENT_CALLERS_MAX);
 	fragments_free(f);
 	free(fragment);
 }

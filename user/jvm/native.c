@@ -4,12 +4,15 @@
  * process of a kernel but for its address, so its rules are read from our own. Their files are read
  * by the parser process. Up to glibc 2.33 the locks by which libjvm wakes threads are in a library
  * of their own, and the files are named after the release (libc-2.31.so).
+ *
+ * Who wants to know the native callers of a sample needs the rules of any library.
  */
 #include "jvm/native.h"
 
 #include "base/text/units.h"
 #include "jvm/elf/parser.h"
 #include "jvm/jvm.h"
+#include "jvm/target/code_mappings.h"
 #include "jvm/target/mapped_file.h"
 #include "jvm/target/process.h"
 
@@ -50,8 +53,10 @@ struct library {
 
 struct native {
 	const struct jvm *j;
-	struct library libraries[LIBRARIES];
-	struct process_lib libs[LIBRARIES]; /* where they are found by name */
+	struct library libraries[PARSER_SLOTS]; /* others than the named ones come behind them */
+	struct process_lib libs[PARSER_SLOTS];  /* where they are found by name, or by address */
+	int count;
+	struct code_mappings mappings;
 };
 
 /* The vDSO's address is in the auxiliary vector. */
@@ -122,6 +127,8 @@ int native_new(const struct jvm *j, struct native **ret)
 	if (!n)
 		return -ENOMEM;
 	n->j = j;
+	n->count = LIBRARIES;
+	n->mappings.pid = jvm_pid(j);
 	l = n->libraries;
 	jvm_libjvm_text(j, &l[LIBJVM].low, &l[LIBJVM].high, &l[LIBJVM].bias);
 	library_find(n, PTHREAD_SO, PTHREAD, PTHREAD_MAX);
@@ -139,9 +146,11 @@ int native_new(const struct jvm *j, struct native **ret)
 
 void native_free(struct native *n)
 {
-	for (int i = 0; n && i < LIBRARIES; i++)
+	for (int i = 0; n && i < n->count; i++)
 		if (n->libraries[i].file >= 0)
 			close(n->libraries[i].file);
+	if (n)
+		code_mappings_clear(&n->mappings);
 	free(n);
 }
 
@@ -199,4 +208,36 @@ int native_rule(struct native *n, uint64_t pc, bool is_return, struct unwind_rul
 			return library_rule(n, i, pc - l->bias - is_return, ret);
 	}
 	return -ENOENT;
+}
+
+static bool is_same_file(const struct process_lib *a, const struct process_lib *b)
+{
+	return a->inode == b->inode && a->dev_major == b->dev_major && a->dev_minor == b->dev_minor;
+}
+
+/* The slot of the library; -1: there is none left. */
+static int other_find(struct native *n, const struct process_lib *lib)
+{
+	for (int i = LIBC_SO; i < n->count; i++)
+		if (n->libraries[i].bias == lib->base && is_same_file(&n->libs[i], lib))
+			return i;
+	if (n->count == PARSER_SLOTS)
+		return -1;
+	n->libs[n->count] = *lib;
+	n->libraries[n->count] = (struct library){.bias = lib->base, .file = -1};
+	return n->count++;
+}
+
+int native_rule_any(struct native *n, uint64_t pc, bool is_return, struct unwind_rule *ret)
+{
+	const struct process_lib *lib;
+	int which;
+
+	for (int i = 0; i < LIBC_SO; i++)
+		if (pc >= n->libraries[i].low && pc < n->libraries[i].high)
+			return native_rule(n, pc, is_return, ret);
+	lib = code_mappings_find(&n->mappings, pc - is_return);
+	which = lib && lib->base ? other_find(n, lib) : -1;
+	return which < 0 ? -ENOENT
+			 : library_rule(n, which, pc - lib->base - is_return, ret);
 }

@@ -1,7 +1,7 @@
 /*
  * Names are asked for by address, again and again the same ones: a function that was found once is
  * known by its range. Libraries come and go: where an address is in none that is known, the
- * target's mappings are read again, but not more than once in MAPS_NS.
+ * target's mappings are read again.
  */
 #include "jvm/native_symbols.h"
 
@@ -17,13 +17,12 @@
 #include "base/text/units.h"
 #include "jvm/elf/parser.h"
 #include "jvm/jvm.h"
+#include "jvm/target/code_mappings.h"
 #include "jvm/target/kernel_symbols.h"
 #include "jvm/target/mapped_file.h"
 #include "jvm/target/process.h"
 
-#define MAPS_NS NS_PER_S
 #define FUNCTIONS_MAX 65536u
-#define MAPPINGS_MAX 512u /* each with a path */
 /* All look-ups in libraries take so long, and one part in SHARE of the time since the first: the
  * recorder waits for each. */
 #define LOOK_NS (2 * NS_PER_S)
@@ -38,9 +37,7 @@ struct native_symbols {
 	const struct jvm *j;
 	struct named_function *functions; /* by start; none overlaps another */
 	uint32_t function_count, functions_capacity;
-	struct process_lib *mappings; /* by address, as the kernel has them */
-	uint32_t mapping_count, mappings_capacity;
-	uint64_t maps_ns; /* when they were read last; 0: never */
+	struct code_mappings mappings;
 	struct symbol_file {
 		uint64_t inode;
 		uint32_t dev_major, dev_minor;
@@ -69,6 +66,7 @@ int native_symbols_new(const struct jvm *j, int kernel, struct native_symbols **
 	if (!s)
 		return -ENOMEM;
 	s->j = j;
+	s->mappings.pid = jvm_pid(j);
 	s->kernel_file = kernel;
 	*ret = s;
 	return 0;
@@ -87,7 +85,7 @@ void native_symbols_free(struct native_symbols *s)
 		close(s->kernel_file);
 	kernel_symbols_free(s->kernel);
 	free(s->functions);
-	free(s->mappings);
+	code_mappings_clear(&s->mappings);
 	free(s);
 }
 
@@ -127,40 +125,6 @@ static const char *function_keep(struct native_symbols *s, uint64_t pc, uint64_t
 	*f = (struct named_function){start, end, name ? strdup(name) : NULL};
 	s->function_count++;
 	return f->name;
-}
-
-static void mapping_take(void *ctx, const struct process_lib *lib)
-{
-	struct native_symbols *s = ctx;
-
-	if (s->mapping_count == MAPPINGS_MAX ||
-	    array_grow(&s->mappings, &s->mappings_capacity, s->mapping_count, sizeof(*s->mappings)))
-		return;
-	s->mappings[s->mapping_count++] = *lib;
-}
-
-static void maps_read(struct native_symbols *s)
-{
-	uint64_t now_ns = clock_mono_ns();
-	char *text;
-	size_t len;
-
-	if (s->maps_ns && now_ns - s->maps_ns < MAPS_NS)
-		return;
-	s->maps_ns = now_ns;
-	if (process_file(jvm_pid(s->j), "maps", &text, &len))
-		return;
-	s->mapping_count = 0;
-	process_code_each(text, mapping_take, s);
-	free(text);
-}
-
-static const struct process_lib *mapping_find(const struct native_symbols *s, uint64_t pc)
-{
-	for (uint32_t i = 0; i < s->mapping_count; i++)
-		if (pc >= s->mappings[i].start && pc < s->mappings[i].end)
-			return &s->mappings[i];
-	return NULL;
 }
 
 /* The slot of the library, opened if need be; -1: there is none left. */
@@ -214,15 +178,11 @@ static int library_symbol(struct native_symbols *s, const struct process_lib *li
 static const char *library_name(struct native_symbols *s, uint64_t pc)
 {
 	char function[ELF_SYMBOL_MAX], name[NATIVE_SYMBOL_MAX] = "";
-	const struct process_lib *lib = mapping_find(s, pc);
+	const struct process_lib *lib = code_mappings_find(&s->mappings, pc);
 	struct elf_symbol symbol;
 	uint64_t end;
 	int err;
 
-	if (!lib) {
-		maps_read(s);
-		lib = mapping_find(s, pc);
-	}
 	if (!lib)
 		return NULL;
 	err = library_symbol(s, lib, pc, &symbol);

@@ -29,6 +29,7 @@
 static struct image image;
 static struct hs_walk walked;
 static uint32_t code_epoch, class_epoch;
+static bool wants_callers;
 static struct wire_fragment *fragment;
 static struct fragments *fragments;
 static struct fragment_found found;
@@ -57,7 +58,8 @@ static void begin(const struct file *f)
 					    .ctx = &image,
 					    .code_epoch = &code_epoch,
 					    .class_epoch = &class_epoch,
-					    .bytes = WIRE_FRAGMENT_MAX};
+					    .bytes = WIRE_FRAGMENT_MAX,
+					    .callers = wants_callers};
 
 	assert_int_equal(image_parse(&image, f->bytes, f->size), 0);
 	image.code.ready = 1;
@@ -179,6 +181,82 @@ static void it_takes_the_place_of_a_walk(void **state)
 		end();
 	}
 	assert_true(given > 50);
+}
+
+static bool is_on_stack(uint64_t word)
+{
+	uint64_t at;
+
+	for (uint32_t n = 0; n + 8 <= fragment->length; n += 8) {
+		memcpy(&at, fragment->bytes + n, 8);
+		if (at == word)
+			return true;
+	}
+	return false;
+}
+
+static void decode_callers(uint32_t mode)
+{
+	fragment->own = 1;
+	fragment->sample.mode = mode;
+	decode(fragment->length);
+	assert_non_null(found.sample);
+}
+
+/* Each is a return address that is on the stack; in Java code nobody looks. */
+static void native_callers(void **state)
+{
+	unsigned sum = 0;
+
+	(void)state;
+	wants_callers = true;
+	for (size_t i = 0; i < file_count; i++) {
+		begin(&files[i]);
+		decode_callers(WIRE_MODE_VM);
+		for (uint32_t n = 0; n < found.caller_count; n++)
+			assert_true(is_on_stack(found.callers[n] + 1));
+		sum += found.caller_count;
+		decode_callers(WIRE_MODE_JAVA);
+		assert_int_equal(found.caller_count, 0);
+		fragment->unread = 1;
+		decode_callers(WIRE_MODE_VM);
+		assert_int_equal(found.caller_count, 0);
+		end();
+	}
+	wants_callers = false;
+	assert_true(sum >= 10);
+}
+
+/* What is before the interrupted function has interrupted it; behind the kernel's come the program's. */
+static void callers_in_the_kernel(void **state)
+{
+	const uint64_t kernel = 1ull << 63;
+	uint32_t own;
+
+	(void)state;
+	wants_callers = true;
+	for (size_t i = 0; i < file_count; i++) {
+		begin(&files[i]);
+		decode_callers(WIRE_MODE_KERNEL);
+		own = found.caller_count;
+		assert_true(own >= 1 && found.callers[0] == fragment->pc);
+		for (uint32_t n = 0; n < WIRE_KERNEL_FRAMES; n++)
+			fragment->kernel[n] = kernel + 16 * n;
+		fragment->sample.pc = kernel + 16 * 3;
+		fragment->kernel_count = 6;
+		decode_callers(WIRE_MODE_KERNEL);
+		assert_int_equal(found.caller_count, own + 2);
+		assert_true(found.callers[0] == kernel + 16 * 4 - 1 && found.callers[2] == fragment->pc);
+		fragment->kernel_count = UINT32_MAX;
+		decode_callers(WIRE_MODE_KERNEL);
+		assert_true(found.caller_count >= WIRE_KERNEL_FRAMES - 4 &&
+			    found.caller_count <= FRAGMENT_CALLERS_MAX);
+		fragment->sample.pc = kernel + 1;
+		decode_callers(WIRE_MODE_KERNEL);
+		assert_int_equal(found.caller_count, own);
+		end();
+	}
+	wants_callers = false;
 }
 
 /* Up to some length it is incomplete, from there on it is the same chain. */
@@ -345,6 +423,8 @@ int main(void)
 		cmocka_unit_test(the_chain_is_the_same),
 		cmocka_unit_test(another_chain_differs),
 		cmocka_unit_test(it_takes_the_place_of_a_walk),
+		cmocka_unit_test(native_callers),
+		cmocka_unit_test(callers_in_the_kernel),
 		cmocka_unit_test(smaller_ones_are_counted_as_if_cut),
 		cmocka_unit_test(what_is_stale_is_not_compared),
 		cmocka_unit_test(damage_is_survived),

@@ -36,7 +36,8 @@ static bool is_gc_worker(const struct profile *p, uint64_t thread)
 /* All but the lock. */
 static struct profile_aspect aspect_of(const struct profile *p, const struct event *e)
 {
-	struct profile_aspect a = {.symbol = e->v[RUN_SAMPLE_SYMBOL].u};
+	struct profile_aspect a = {.symbol = e->v[RUN_SAMPLE_SYMBOL].u,
+				   .callers = e->v[RUN_SAMPLE_CALLERS].u};
 	uint64_t compiling = e->v[RUN_SAMPLE_COMPILING].u;
 
 	if (compiling) {

@@ -25,7 +25,7 @@ int profile_aspect_get(struct profile *p, const struct profile_aspect *a, uint32
 	const struct keymap_key key = {
 		.a = a->span ? a->span : a->lock,
 		.b = a->symbol,
-		.c = (uint64_t)a->work << 1 | (a->span != 0),
+		.c = a->callers << 8 | (uint64_t)a->work << 1 | (a->span != 0),
 		.d = a->work_id,
 	};
 	int err = p->aspect_map.count

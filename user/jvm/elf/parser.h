@@ -12,7 +12,7 @@ struct parser;
 struct usdt_list;
 
 /* Files whose unwind tables stay open between two requests. */
-#define PARSER_SLOTS 4
+#define PARSER_SLOTS 20
 /* Likewise symbol tables. */
 #define PARSER_SYMBOL_SLOTS 16
 

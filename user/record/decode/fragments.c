@@ -32,6 +32,7 @@
 #include "jvm/target/mem_lines.h"
 #include "log/format/event.h"
 #include "log/write/writer.h"
+#include "record/decode/native_chain.h"
 
 #define SIZES 5 /* 4 to 64 KB */
 #define CHAINS_MAX (1u << 18)
@@ -67,6 +68,8 @@ struct fragments {
 	uint32_t own_chains;
 	uint64_t counts[SIZES][FRAGMENT_RESULT_COUNT], written[SIZES][FRAGMENT_RESULT_COUNT];
 	struct wire_run_sample sample;
+	uint64_t callers[FRAGMENT_CALLERS_MAX];
+	uint32_t caller_count;
 	int err;
 };
 
@@ -109,7 +112,7 @@ static int rule_find(void *ctx, __u64 pc, int is_return, struct wire_native_rule
 	uint64_t key = pc | (is_return ? WIRE_RULE_RETURN : 0);
 	struct known_rule *known = &f->rules[(key * 0x9e3779b97f4a7c15ull >> 32) % RULES];
 
-	if (known->key != key || !key) {
+	if (known->key != key || !key || known->rule.flags & WIRE_RULE_ASKED) {
 		f->o.native_rule(f->o.ctx, pc, is_return, &known->rule);
 		known->key = key;
 	}
@@ -325,6 +328,63 @@ static void give_chain(struct fragments *f, struct fragment_found *ret)
 			  w->stack.count * sizeof(struct wire_frame);
 }
 
+/* --- native callers ---------------------------------------------------------------------- */
+
+static void caller_rule(void *ctx, uint64_t pc, bool is_return, struct wire_native_rule *ret)
+{
+	rule_find(ctx, pc, is_return, ret);
+}
+
+static void caller_add(struct fragments *f, uint64_t pc)
+{
+	if (f->caller_count < FRAGMENT_CALLERS_MAX)
+		f->callers[f->caller_count++] = pc;
+}
+
+/* A return address may be the first of the next function. */
+static void caller_found(void *ctx, uint64_t key, const struct wire_native_rule *rule)
+{
+	(void)rule;
+	caller_add(ctx, key & WIRE_RULE_RETURN ? (key & ~WIRE_RULE_RETURN) - 1 : key);
+}
+
+/* Those of what was interrupted in the kernel; the interrupt and the sampling are before it. */
+static void find_in_kernel(struct fragments *f, const struct wire_fragment *r)
+{
+	bool found = false;
+
+	for (uint32_t i = 0; i < r->kernel_count && i < WIRE_KERNEL_FRAMES; i++) {
+		if (found)
+			caller_add(f, r->kernel[i] - 1);
+		found |= r->kernel[i] == r->sample.pc;
+	}
+}
+
+/* Of native code the first one found is what was interrupted. */
+static void find_callers(struct fragments *f, const struct wire_fragment *r,
+			 struct fragment_found *ret)
+{
+	const struct native_chain_options o = {caller_rule, caller_found, f};
+	const struct native_stack s = {.key = r->pc & ~WIRE_RULE_RETURN,
+				       .sp = r->sp,
+				       .fp = r->fp,
+				       .words = (const uint64_t *)(const void *)r->bytes,
+				       .count = r->length / 8};
+	uint32_t mode = r->sample.mode, own;
+
+	f->caller_count = 0;
+	if (!f->o.callers || mode == WIRE_MODE_JAVA || mode == WIRE_MODE_UNKNOWN)
+		return;
+	find_in_kernel(f, r);
+	if (!r->unread)
+		native_chain_walk(&o, &s);
+	own = mode == WIRE_MODE_KERNEL ? 0 : 1;
+	if (f->caller_count <= own)
+		return;
+	ret->callers = f->callers + own;
+	ret->caller_count = f->caller_count - own;
+}
+
 void fragments_decode(struct fragments *f, const void *record, size_t size,
 		      struct fragment_found *ret)
 {
@@ -340,6 +400,7 @@ void fragments_decode(struct fragments *f, const void *record, size_t size,
 		return;
 	f->sample = r->sample;
 	ret->sample = &f->sample;
+	find_callers(f, r, ret);
 	if (result == FRAGMENT_RESULT_FALLBACK)
 		give_chain(f, ret);
 }

@@ -7,22 +7,19 @@
 #define CALLERS_MAX 40
 
 /* A word of the stack; false: it has not been copied. */
-static bool word_at(const struct wire_native *n, size_t size, uint64_t addr, uint64_t *ret)
+static bool word_at(const struct native_stack *s, uint64_t addr, uint64_t *ret)
 {
-	uint64_t at = addr - n->sp;
-	uint64_t bytes = size - offsetof(struct wire_native, words);
+	uint64_t at = addr - s->sp;
 
-	if (n->length > WIRE_NATIVE_WORDS || n->length > bytes / 8 || addr < n->sp || at % 8 ||
-	    at / 8 >= n->length)
+	if (addr < s->sp || at % 8 || at / 8 >= s->count)
 		return false;
-	*ret = n->words[at / 8];
+	*ret = s->words[at / 8];
 	return true;
 }
 
-unsigned native_chain_answer(const struct native_chain_options *o, const struct wire_native *n,
-			     size_t size)
+unsigned native_chain_walk(const struct native_chain_options *o, const struct native_stack *s)
 {
-	uint64_t key = n->pc, sp = n->sp, fp = n->fp;
+	uint64_t key = s->key, sp = s->sp, fp = s->fp;
 	struct wire_native_rule rule;
 	unsigned told = 0;
 
@@ -39,12 +36,27 @@ unsigned native_chain_answer(const struct native_chain_options *o, const struct 
 		/* A return address in a register is the walker's to follow: it has the register. */
 		if (rule.flags & (WIRE_RULE_UNUSABLE | WIRE_RULE_KEPT) || cfa <= sp ||
 		    (rule.flags & WIRE_RULE_FP_SAVED &&
-		     !word_at(n, size, cfa + (uint64_t)(int64_t)rule.fp_offset, &fp)) ||
-		    !word_at(n, size, cfa + (uint64_t)(int64_t)rule.return_offset, &pc) || !pc ||
+		     !word_at(s, cfa + (uint64_t)(int64_t)rule.fp_offset, &fp)) ||
+		    !word_at(s, cfa + (uint64_t)(int64_t)rule.return_offset, &pc) || !pc ||
 		    pc & WIRE_RULE_RETURN)
 			break;
 		key = pc | WIRE_RULE_RETURN;
 		sp = cfa;
 	}
 	return told;
+}
+
+unsigned native_chain_answer(const struct native_chain_options *o, const struct wire_native *n,
+			     size_t size)
+{
+	uint64_t most = (size - offsetof(struct wire_native, words)) / 8;
+	struct native_stack s = {.key = n->pc,
+				 .sp = n->sp,
+				 .fp = n->fp,
+				 .words = (const uint64_t *)n->words,
+				 .count = n->length};
+
+	if (n->length > WIRE_NATIVE_WORDS || n->length > most)
+		s.count = 0;
+	return native_chain_walk(o, &s);
 }

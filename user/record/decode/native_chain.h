@@ -9,6 +9,13 @@
 struct wire_native;
 struct wire_native_rule;
 
+/* Where a thread is, and a copy of its stack from sp on: words of it. */
+struct native_stack {
+	uint64_t key, sp, fp; /* key: a pc, with WIRE_RULE_RETURN if it is a return address */
+	const uint64_t *words;
+	size_t count;
+};
+
 struct native_chain_options {
 	/* As walk_native_rule(); the rule is unusable if pc is not in native code. */
 	void (*find)(void *ctx, uint64_t pc, bool is_return, struct wire_native_rule *ret);
@@ -18,9 +25,14 @@ struct native_chain_options {
 };
 
 /*
- * Answers a record of size bytes: found() is called for the pc that is asked for, whatever its
- * rule, and for each caller that has one. What is in the copy of the stack may be anything: a rule
- * is true of its pc wherever that pc was found. Returns how many rules were told.
+ * found() is called for the pc, whatever its rule, and for each caller that has one. What is in the
+ * copy of the stack may be anything: it is followed at most CALLERS_MAX times. Returns how many
+ * there were.
+ */
+unsigned native_chain_walk(const struct native_chain_options *o, const struct native_stack *s);
+/*
+ * Answers a record of size bytes: as native_chain_walk(). A rule is true of its pc wherever
+ * that pc was found. Returns how many rules were told.
  */
 unsigned native_chain_answer(const struct native_chain_options *o, const struct wire_native *n,
 			     size_t size);

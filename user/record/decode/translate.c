@@ -158,9 +158,31 @@ static uint32_t symbol_of(struct translate *t, const struct wire_run_sample *r)
 	return name ? ids_string(t->to.ids, name, (uint32_t)strlen(name), r->head.time_ns) : 0;
 }
 
-static void run_sample(struct translate *t, const void *record)
+/* Their names, each in a line; up to the first of native code that has none. 0: there are none. */
+static uint32_t callers_of(struct translate *t, const uint64_t *callers, uint32_t count,
+			   uint64_t ns)
 {
-	const struct wire_run_sample *r = record;
+	char text[IDS_TEXT_MAX];
+	size_t used = 0;
+
+	for (uint32_t i = 0; i < count && t->symbols; i++) {
+		const char *name = native_symbols_name(t->symbols, callers[i]);
+		size_t length = name ? strlen(name) : 0;
+
+		if (!length && (int64_t)callers[i] < 0)
+			continue;
+		if (!length || used + length + 1 > sizeof(text))
+			break;
+		for (size_t k = 0; k < length; k++)
+			text[used++] = name[k] == '\n' ? ' ' : name[k];
+		text[used++] = '\n';
+	}
+	return used ? ids_text(t->to.ids, text, (uint32_t)used - 1, ns) : 0;
+}
+
+void translate_sample(struct translate *t, const struct wire_run_sample *r, const uint64_t *callers,
+		      uint32_t count)
+{
 	struct event e;
 
 	event_begin(t, &e, EVENT_RUN_SAMPLE, &r->head);
@@ -170,8 +192,15 @@ static void run_sample(struct translate *t, const void *record)
 	e.v[RUN_SAMPLE_RESULT].u = walk_result_of(r->result);
 	e.v[RUN_SAMPLE_COMPILING].u = chains_compiling(t->to.chains, r);
 	e.v[RUN_SAMPLE_SYMBOL].u = symbol_of(t, r);
+	e.v[RUN_SAMPLE_CALLERS].u =
+		e.v[RUN_SAMPLE_SYMBOL].u ? callers_of(t, callers, count, r->head.time_ns) : 0;
 	translate_counters(&e, COUNTERS_OF_THREAD, &r->self);
 	translate_event_put(&t->to, &e);
+}
+
+static void run_sample(struct translate *t, const void *record)
+{
+	translate_sample(t, record, NULL, 0);
 }
 
 static void off_cpu(struct translate *t, const void *record)

@@ -18,6 +18,11 @@ void translate_free(struct translate *t);
 /* Samples have the name of the native function that was interrupted. Lent until translate_free. */
 void translate_name_by(struct translate *t, struct native_symbols *symbols);
 
+struct wire_run_sample;
+/* A sample that came with its native callers: count addresses, from the inside out. */
+void translate_sample(struct translate *t, const struct wire_run_sample *r, const uint64_t *callers,
+		      uint32_t count);
+
 /* One record of the ring buffer; those of unknown kind or size are counted: see
  * translate_unknown(). */
 void translate_record(struct translate *t, const void *record, size_t size);

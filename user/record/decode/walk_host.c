@@ -1,5 +1,6 @@
 #include "record/decode/walk_host.h"
 
+#include <errno.h>
 #include <linux/types.h>
 
 #include "bpf/wire/wire_stack.h"
@@ -29,10 +30,9 @@ void walk_code_fill(const struct jvm *j, struct wire_code *ret)
 	__atomic_store_n(&ret->ready, 1, __ATOMIC_RELEASE);
 }
 
-int walk_native_rule(struct native *n, uint64_t pc, bool is_return, struct wire_native_rule *ret)
+static int rule_fill(int err, const struct unwind_rule *rule, struct wire_native_rule *ret)
 {
-	struct unwind_rule u;
-	int err = native_rule(n, pc, is_return, &u);
+	struct unwind_rule u = err ? (struct unwind_rule){0} : *rule;
 
 	*ret = (struct wire_native_rule){.flags = WIRE_RULE_UNUSABLE};
 	if (err || u.fp_offset != (int16_t)u.fp_offset ||
@@ -44,4 +44,22 @@ int walk_native_rule(struct native *n, uint64_t pc, bool is_return, struct wire_
 	ret->flags = (u.cfa_from_fp ? WIRE_RULE_CFA_FP : 0) |
 		     (u.fp_saved ? WIRE_RULE_FP_SAVED : 0) | (u.return_kept ? WIRE_RULE_KEPT : 0);
 	return 0;
+}
+
+int walk_native_rule(struct native *n, uint64_t pc, bool is_return, struct wire_native_rule *ret)
+{
+	struct unwind_rule u;
+
+	return rule_fill(native_rule(n, pc, is_return, &u), &u, ret);
+}
+
+int walk_native_rule_any(struct native *n, uint64_t pc, bool is_return,
+			 struct wire_native_rule *ret)
+{
+	struct unwind_rule u;
+	int err = rule_fill(native_rule_any(n, pc, is_return, &u), &u, ret);
+
+	if (err == -ENOENT)
+		ret->flags |= WIRE_RULE_ASKED;
+	return err;
 }

@@ -16,3 +16,7 @@ void walk_code_fill(const struct jvm *j, struct wire_code *ret);
 
 /* The rule at a pc in native code; unusable if there is none, and then why, as native_rule(). */
 int walk_native_rule(struct native *n, uint64_t pc, bool is_return, struct wire_native_rule *ret);
+/* The same in any library: of native_rule_any(). Where that does not know the pc's library yet, the
+ * rule is asked for again (WIRE_RULE_ASKED). */
+int walk_native_rule_any(struct native *n, uint64_t pc, bool is_return,
+			 struct wire_native_rule *ret);

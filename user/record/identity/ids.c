@@ -164,16 +164,15 @@ static uint32_t string_shared(struct ids *ids, uint64_t time_ns)
 	return ids->string_shared;
 }
 
-uint32_t ids_string(struct ids *ids, const char *text, uint32_t length, uint64_t time_ns)
+static uint32_t string_add(struct ids *ids, const char *text, uint32_t length, uint64_t time_ns)
 {
-	char clean[WIRE_NAME_MAX + 1];
+	char clean[IDS_TEXT_MAX + 1];
 	struct string_id *s;
 	uint64_t digest[2];
 
 	if (!length)
 		return 0;
-	ids_text_clean(clean, sizeof(clean), text, length < WIRE_NAME_MAX ? length : WIRE_NAME_MAX,
-		       false);
+	ids_text_clean(clean, sizeof(clean), text, length, false);
 	store_digest(ids->strings, clean, strlen(clean), digest);
 	s = store_find(ids->strings, digest);
 	if (s)
@@ -190,4 +189,14 @@ uint32_t ids_string(struct ids *ids, const char *text, uint32_t length, uint64_t
 	s->number = ++ids->string_count;
 	string_write(ids, s->number, clean, time_ns);
 	return s->number;
+}
+
+uint32_t ids_string(struct ids *ids, const char *text, uint32_t length, uint64_t time_ns)
+{
+	return string_add(ids, text, length < WIRE_NAME_MAX ? length : WIRE_NAME_MAX, time_ns);
+}
+
+uint32_t ids_text(struct ids *ids, const char *text, uint32_t length, uint64_t time_ns)
+{
+	return string_add(ids, text, length < IDS_TEXT_MAX ? length : IDS_TEXT_MAX, time_ns);
 }

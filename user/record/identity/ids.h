@@ -53,4 +53,7 @@ uint32_t ids_monitor_known(struct ids *ids, uint64_t monitor, const struct wire_
 uint32_t ids_monitor_forget(struct ids *ids, uint64_t monitor);
 uint32_t ids_blocker_numbered(struct ids *ids, const struct wire_lock *r);
 
+/* The number of a name; what is longer than WIRE_NAME_MAX is cut. ids_text: than IDS_TEXT_MAX. */
+#define IDS_TEXT_MAX 4096
 uint32_t ids_string(struct ids *ids, const char *text, uint32_t length, uint64_t time_ns);
+uint32_t ids_text(struct ids *ids, const char *text, uint32_t length, uint64_t time_ns);

@@ -160,6 +160,7 @@ static int open_and_load(struct bpf_session *p, const struct bpf_session_options
 	p->skel->rodata->off_cpu_chains = o->sample_ns != 0;
 	p->skel->rodata->single_ns = o->single_ns;
 	p->skel->rodata->fragment_bytes = o->fragments.bytes;
+	p->skel->rodata->native_callers = o->fragments.callers;
 	p->skel->rodata->walk_whole = o->fragments.bytes != 0;
 	err = map_sizes_set(p->skel, &sizes);
 	if (!err && p->relay) {

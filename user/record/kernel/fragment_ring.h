@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct fragment_ring;
@@ -14,6 +15,7 @@ struct fragment_ring_options {
 	int (*fragment)(void *ctx, void *data, size_t size);
 	void *ctx;
 	uint32_t bytes; /* of the stack, with each sample; 0: there is no ring */
+	bool callers;   /* samples outside of Java code come with their fragments only */
 };
 
 /* skel is loaded, and lent until fragment_ring_free. 0 or a negative errno. */

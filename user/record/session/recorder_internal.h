@@ -67,11 +67,11 @@ struct recorder {
 int recorder_fail(char why[RECORDER_WHY_MAX], int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* recorder_ring.c: a record of the ring; ctx is the recorder. 0, or -EAGAIN: it is time to stop. */
+/* recorder_ring.c: a record of the ring; ctx is the recorder. 0, or -EAGAIN: it is time to stop. A
+ * stack fragment of the other ring, likewise. */
 int recorder_on_record(void *ctx, void *data, size_t size);
-/* A stack fragment of the other ring, likewise. */
 int recorder_on_fragment(void *ctx, void *data, size_t size);
-int recorder_fragments_new(struct recorder *r, uint32_t bytes); /* 0 or -ENOMEM */
+int recorder_fragments_new(struct recorder *r, uint32_t bytes, bool callers); /* or -ENOMEM */
 /* Until the ring is empty or DRAIN_MS are over; it gets no more records, and is drained to its end,
  * when nothing is attached. */
 void recorder_drain(struct recorder *r);

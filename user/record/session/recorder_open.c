@@ -266,7 +266,7 @@ static int create_log(struct recorder *r, const struct recorder_options *o,
 	if (!err)
 		translate_name_by(r->t, r->symbols);
 	if (!err && o->fragment_bytes)
-		err = recorder_fragments_new(r, o->fragment_bytes);
+		err = recorder_fragments_new(r, o->fragment_bytes, o->sample.symbols);
 	if (!err)
 		err = recorder_objects_begin(r);
 	return err ? recorder_fail(why, err, "out of memory") : recorder_objects_on(r, why);
@@ -347,7 +347,8 @@ static int attach(struct recorder *r, const struct recorder_options *o, char why
 	po.sample_tick = o->sample.tick;
 	po.sample_event = event_of(o);
 	po.fragments = (struct fragment_ring_options){
-		.fragment = recorder_on_fragment, .ctx = r, .bytes = o->fragment_bytes};
+		.fragment = recorder_on_fragment, .ctx = r, .bytes = o->fragment_bytes,
+		.callers = o->sample.symbols};
 	err = bpf_session_load(r->j, &po, &r->p, why);
 	if (err)
 		return err;

@@ -31,20 +31,33 @@ int recorder_fail(char why[RECORDER_WHY_MAX], int err, const char *format, ...)
 	return err;
 }
 
-/* How to get from a pc in native code to its caller. */
-static void find_rule(void *ctx, uint64_t pc, bool is_return, struct wire_native_rule *ret)
+typedef int (*rule_source)(struct native *n, uint64_t pc, bool is_return,
+			   struct wire_native_rule *ret);
+
+static void ask_rule(struct recorder *r, rule_source source, uint64_t pc, bool is_return,
+		     struct wire_native_rule *ret)
 {
-	struct recorder *r = ctx;
 	int err;
 
 	*ret = (struct wire_native_rule){.flags = WIRE_RULE_UNUSABLE};
 	if (!r->native && native_new(r->j, &r->native))
 		return;
-	err = walk_native_rule(r->native, pc, is_return, ret);
+	err = source(r->native, pc, is_return, ret);
 	if (err == -ETIME || err == -ELIBBAD || err == -ECHILD)
 		notes_write(r->w, NOTE_LEVEL_WARNING,
 			    "the unwind tables of one of the JVM's libraries could not be parsed: "
 			    "call chains that begin in it are missing");
+}
+
+/* How to get from a pc in native code to its caller. */
+static void find_rule(void *ctx, uint64_t pc, bool is_return, struct wire_native_rule *ret)
+{
+	ask_rule(ctx, walk_native_rule, pc, is_return, ret);
+}
+
+static void find_rule_any(void *ctx, uint64_t pc, bool is_return, struct wire_native_rule *ret)
+{
+	ask_rule(ctx, walk_native_rule_any, pc, is_return, ret);
 }
 
 static void set_rule(void *ctx, uint64_t key, const struct wire_native_rule *rule)
@@ -62,16 +75,18 @@ static void answer_rule(struct recorder *r, const struct wire_native *n, size_t 
 	native_chain_answer(&o, n, size);
 }
 
-int recorder_fragments_new(struct recorder *r, uint32_t bytes)
+int recorder_fragments_new(struct recorder *r, uint32_t bytes, bool callers)
 {
 	const struct fragment_ring *ring = bpf_session_fragments(r->p);
 	const struct fragments_options o = {.code = fragment_ring_code(ring),
 					    .mem = jvm_mem(r->j),
-					    .native_rule = find_rule,
+					    .native_rule =
+						    callers ? find_rule_any : find_rule,
 					    .ctx = r,
 					    .code_epoch = fragment_ring_code_epoch(ring),
 					    .class_epoch = fragment_ring_class_epoch(ring),
-					    .bytes = bytes};
+					    .bytes = bytes,
+					    .callers = callers};
 
 	return fragments_new(&o, &r->fragments);
 }
@@ -88,7 +103,7 @@ int recorder_on_fragment(void *ctx, void *data, size_t size)
 	if (found.chain)
 		translate_record(r->t, found.chain, found.chain_size);
 	if (found.sample)
-		translate_record(r->t, found.sample, sizeof(*found.sample));
+		translate_sample(r->t, found.sample, found.callers, found.caller_count);
 	return clock_mono_ns() < r->drain_until ? 0 : -EAGAIN;
 }
 

@@ -224,14 +224,35 @@ static int push_string(struct maker *m, uint64_t key, uint64_t string, const cha
 			  text ? text : "(unknown)");
 }
 
-static int push_symbol(struct maker *m, uint64_t string)
+/* A function is the same one wherever it is in a chain, so that its name is its key. */
+static int push_function(struct maker *m, const char *name, size_t length)
 {
-	const char *text = log_names_string(m->names, string);
+	const char *text = text_set_add(&m->t->texts, name, length);
 	uint32_t frame;
-	int err = frame_get(m, (struct keymap_key){.a = KEY_SYMBOL, .b = string}, "",
-			    text ? text : "(unknown function)", &frame);
+	int err = text ? frame_get(m, (struct keymap_key){.a = KEY_SYMBOL, .b = (uintptr_t)text},
+				   "", text, &frame)
+		       : -ENOMEM;
 
 	return err ? err : path_push(m, frame);
+}
+
+/* What was interrupted in native code or in the kernel, and its native callers. */
+static int push_symbol(struct maker *m, const struct profile_aspect *a)
+{
+	const char *text = log_names_string(m->names, a->symbol);
+	const char *callers = a->callers ? log_names_string(m->names, a->callers) : NULL;
+	int err;
+
+	if (!text)
+		text = "(unknown function)";
+	err = push_function(m, text, strlen(text));
+	while (callers && *callers && !err) {
+		size_t length = strcspn(callers, "\n");
+
+		err = push_function(m, callers, length);
+		callers += length + (callers[length] == '\n');
+	}
+	return err;
 }
 
 static int push_compiling(struct maker *m, uint64_t number)
@@ -332,7 +353,7 @@ static int path_make(struct maker *m, const struct profile_cell *c)
 	int err;
 
 	m->path_count = 0;
-	err = aspect.symbol ? push_symbol(m, aspect.symbol) : 0;
+	err = aspect.symbol ? push_symbol(m, &aspect) : 0;
 	if (!err && c->stack && c->state != STATE_RUNNING && m->in->by != PROFILE_BY_STATE &&
 	    (m->in->states & ~(1u << c->state)))
 		err = push_text(m, doing[c->state]);
