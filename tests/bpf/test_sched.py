@@ -1,6 +1,7 @@
 """Where the threads' time goes: on a CPU, stolen, waiting for a CPU, blocked; and that the sums are right."""
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -140,6 +141,16 @@ class Sched(BpfTest):
                                "--sample=1ms,event=timer"], capture_output=True, text=True)
         self.assertEqual(done.returncode, 1)
         self.assertIn("this kernel (threadirqs)", done.stderr)
+        self.assertIn("event=cpu-clock", done.stderr)
+
+    def test_samples_by_cycles(self):
+        """Not in an NMI, as the PMU has it on x86: it could lock the kernel. test_arm64.py has another PMU."""
+        fake = self.start()
+        done = subprocess.run([SPOOR, "record", "-p", str(fake.pid), "-o", self.path("none"), "-d", "1s",
+                               "--sample=1ms,event=cycles"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        wanted = "interrupts with an NMI" if platform.machine() == "x86_64" else "no counter of cycles"
+        self.assertIn(wanted, done.stderr)
         self.assertIn("event=cpu-clock", done.stderr)
 
     def test_samples_of_threads_that_spin(self):

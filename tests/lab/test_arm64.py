@@ -40,9 +40,11 @@ ask() {
 }
 for line in "thread a anna" "thread b berta" "class Foo" "object o Foo 77" "monitor m o"; do ask $line; done
 step doctor spoor doctor -p $jvm
-for probes in usdt none; do
+for probes in usdt none cycles; do
 	echo "lab: record $probes ($(cut -d' ' -f1 /proc/uptime) s)"
-	spoor record --probes $probes -o /tmp/$probes.spoor -p $jvm 2>/out/record.$probes & recorder=$!
+	options="--probes $probes"
+	[ $probes = cycles ] && options="--probes none --sample=10ms,event=cycles"
+	spoor record $options -o /tmp/$probes.spoor -p $jvm 2>/out/record.$probes & recorder=$!
 	n=0
 	until grep -q recording /out/record.$probes || [ $n -gt 600 ]; do n=$((n + 1)); sleep 0.1; done
 	sleep 8
@@ -61,6 +63,7 @@ for probes in usdt none; do
 	echo $? >/out/record.$probes.status
 	step report.$probes spoor report --format json /tmp/$probes.spoor
 done
+step samples spoor cat -e run_sample --resolve /tmp/cycles.spoor
 """
 
 
@@ -184,6 +187,14 @@ class Booted(unittest.TestCase):
         self.assertGreater(self.ran(report)["anna"], 0.3 * NS)
         for thread in report["threads"]:
             self.assertEqual(thread["error_ns"], 0, thread)
+
+    def test_samples_by_cycles(self):
+        """The emulated CPU has a PMU. It counts emulated cycles: how many there are in a period depends on this machine."""
+        running_ns = self.ran(self.report("cycles"))["anna"]
+        samples = [json.loads(line) for line in self.results["samples"].splitlines()]
+        anna = [e for e in samples if e["thread"]["name"] == "anna"]
+        print(f"{len(anna)} samples in {running_ns / 1e6:.0f} ms", flush=True)
+        self.assertGreater(len(anna), 3)
 
     def test_unit_tests(self):
         for name in UNIT:

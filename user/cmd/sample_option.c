@@ -43,10 +43,12 @@ static void parse_words(const char *words, bool symbols, struct sample_request *
 			o->event = SAMPLE_TIMER;
 		else if (is_word(words, len, "event=cpu-clock"))
 			o->event = SAMPLE_CPU_CLOCK;
+		else if (is_word(words, len, "event=cycles"))
+			o->event = SAMPLE_CYCLES;
 		else
 			argp_error(state,
 				   "--sample: '%.*s' is none of jitter=off, %sevent=timer, "
-				   "event=cpu-clock, event=tick",
+				   "event=cpu-clock, event=cycles, event=tick",
 				   (int)len, words, symbols ? "symbols, " : "");
 		words += len;
 	}
@@ -78,6 +80,8 @@ void parse_sample(const char *arg, bool symbols, struct sample_request *o,
 		snprintf(period, sizeof(period), "%.*s", (int)(comma ? comma - arg : 31), arg);
 		o->period_ns = parse_period(period, state);
 	}
+	if (o->event == SAMPLE_CYCLES)
+		o->jitter = false; /* the kernel fits its period again and again */
 	if (o->event != SAMPLE_TICK)
 		return;
 	o->period_ns = whole_ticks(o->period_ns);

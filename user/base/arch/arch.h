@@ -67,6 +67,8 @@ struct arch {
 	/* A machine without CPUID and without names is none but a physical one; else it may be a
 	 * virtual one. */
 	bool nameless_is_physical;
+	/* The PMU interrupts with an NMI. */
+	bool pmu_nmi;
 };
 
 extern const struct arch arch_x86_64, arch_arm64;

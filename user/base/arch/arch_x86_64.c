@@ -41,6 +41,7 @@ const struct arch arch_x86_64 = {
 	.dwarf_sp = 7,
 	.dwarf_return = 16,
 	.audit = AUDIT_ARCH_X86_64,
+	.pmu_nmi = true,
 	.calls_max = 0x40000000u, /* x32's calls are the same numbers with this bit */
 	.walks_last = UINT32_MAX,
 	.call_return_at = -8,

@@ -53,7 +53,7 @@ static const struct argp_option option_table[] = {
 	 0},
 	{"sample", OPT_SAMPLE, "TIME[,event=EVENT]", OPTION_ARG_OPTIONAL,
 	 "Look where each running thread is whenever it has run for TIME (default: 10ms), for CPU "
-	 "time by method; EVENT: timer, cpu-clock or tick, as spoor record --help says",
+	 "time by method; EVENT: timer, cpu-clock, cycles or tick, as spoor record --help says",
 	 0},
 	{"no-write", LIVE_NO_WRITE, NULL, 0,
 	 "Never write to the JVM; monitor events then need -XX:+DTraceMonitorProbes", 0},

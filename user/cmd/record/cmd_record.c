@@ -108,6 +108,7 @@ static const struct argp_option argp_options[] = {
 	 "100us; by chance a little more or less), for spoor profile; symbols: with the names of "
 	 "native and kernel functions; EVENT: timer, a timer of each CPU (default); cpu-clock, a "
 	 "clock of each thread (default with symbols): costs more where threads come and go often; "
+	 "cycles: the same by the PMU, where there is one that interrupts without an NMI; "
 	 "tick: at the kernel's own ticks, TIME is a number of these (4ms, 8ms, ...): costs least, "
 	 "above all in virtual machines",
 	 0},

@@ -515,7 +515,9 @@ static bool any_attached(const struct bpf_session *p)
 static const char *const no_clock[SAMPLE_EVENT_COUNT] = {
 	[SAMPLE_TIMER] = "the CPUs get no timers (try event=cpu-clock)",
 	[SAMPLE_CPU_CLOCK] = "perf_event_open() gives threads no clock (event=timer needs none)",
-	[SAMPLE_TICK] = "the kernel's tick cannot be attached to"};
+	[SAMPLE_TICK] = "the kernel's tick cannot be attached to",
+	[SAMPLE_CYCLES] = "the CPUs have no counter of cycles for this process, as in most virtual "
+			  "machines (event=cpu-clock needs none)"};
 
 int bpf_session_attach(struct bpf_session *p, char why[PROGRAMS_WHY_MAX])
 {

@@ -32,7 +32,8 @@ struct bpf_program *programs_choose(struct spoor_bpf *skel, const struct program
 	bpf_program__set_autoload(skel->progs.sched_waking, by_switches);
 	bpf_program__set_autoload(skel->progs.flush_waits, by_switches);
 	bpf_program__set_autoload(skel->progs.flush_parks, w->virtual_parks);
-	bpf_program__set_autoload(skel->progs.profile_thread, w->sample == SAMPLE_CPU_CLOCK);
+	bpf_program__set_autoload(skel->progs.profile_thread,
+				  w->sample == SAMPLE_CPU_CLOCK || w->sample == SAMPLE_CYCLES);
 	bpf_program__set_autoload(skel->progs.profile_tick, w->sample == SAMPLE_TICK);
 	bpf_program__set_autoload(skel->progs.timer_make, w->sample == SAMPLE_TIMER);
 	if (w->multi) {

@@ -18,6 +18,9 @@
  * whenever the thread comes and goes: on a virtual machine some us a switch, at any period. But the
  * kernel's code that was interrupted is known with it only.
  *
+ * Cycles. A thread's clock may be the PMU's, where there is one, as on machines and some virtual
+ * ones: it interrupts where the CPU allows nothing else to, and its event is not a timer's.
+ *
  * Ticks. The kernel's own tick is there anyhow, on each CPU that has something to run; it comes
  * each 1 to 10 ms.
  */
@@ -41,7 +44,7 @@
 #define ROUNDS_MAX 64
 #define CPUS_MAX 8192 /* that a set of CPUs has room for */
 
-const char *const sample_event_names[] = {"auto", "timer", "cpu-clock", "tick"};
+const char *const sample_event_names[] = {"auto", "timer", "cpu-clock", "tick", "cycles"};
 
 struct thread_clock {
 	pid_t tid;
@@ -89,8 +92,10 @@ static uint64_t period_next(struct thread_clocks *c)
 	return base + (spread ? (c->random >> 33) % spread : 0);
 }
 
-/* A software clock: there is no need for a PMU, which most virtual machines lack. */
-static int clock_open(uint64_t period_ns, pid_t tid, bool threads_only)
+/* A software clock, as most virtual machines lack a PMU; or the PMU's, whose period the kernel
+ * fits to the CPU's frequency. */
+static int clock_open(const struct thread_clocks *c, uint64_t period_ns, pid_t tid,
+		      bool threads_only)
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
 				       .size = sizeof(attr),
@@ -99,7 +104,15 @@ static int clock_open(uint64_t period_ns, pid_t tid, bool threads_only)
 				       .inherit = 1,
 				       .inherit_thread = threads_only,
 				       .disabled = 1};
-	long fd = syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	long fd;
+
+	if (c->options.event == SAMPLE_CYCLES) {
+		attr.type = PERF_TYPE_HARDWARE;
+		attr.config = PERF_COUNT_HW_CPU_CYCLES;
+		attr.freq = 1;
+		attr.sample_freq = period_ns < NS_PER_S ? NS_PER_S / period_ns : 1;
+	}
+	fd = syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
 	return fd < 0 ? -errno : (int)fd;
 }
@@ -108,10 +121,10 @@ static int clock_open(uint64_t period_ns, pid_t tid, bool threads_only)
 static int clock_start(struct thread_clocks *c, pid_t tid)
 {
 	uint64_t period = period_next(c);
-	int fd = clock_open(period, tid, true), err = 0;
+	int fd = clock_open(c, period, tid, true), err = 0;
 
 	if (fd == -EINVAL || fd == -E2BIG) /* before 5.13 */
-		fd = clock_open(period, tid, false);
+		fd = clock_open(c, period, tid, false);
 	if (fd == -ESRCH)
 		return 0;
 	if (fd < 0)
@@ -214,7 +227,7 @@ static int start(struct thread_clocks *c, const struct thread_clock_programs *pr
 {
 	if (c->options.event == SAMPLE_TIMER)
 		return timers_start(c, programs);
-	if (c->options.event == SAMPLE_CPU_CLOCK)
+	if (c->options.event == SAMPLE_CPU_CLOCK || c->options.event == SAMPLE_CYCLES)
 		return clocks_start(c, programs->clock);
 	c->tick = bpf_program__attach(programs->tick);
 	return c->tick ? 0 : -errno;

@@ -15,6 +15,7 @@ enum sample_event {
 	SAMPLE_TIMER,	  /* a timer of each CPU, bpf/lib/cpu_timer.bpf.h */
 	SAMPLE_CPU_CLOCK, /* a perf event of each thread */
 	SAMPLE_TICK,	  /* the kernel's own ticks */
+	SAMPLE_CYCLES,	  /* a perf event of each thread, by the PMU */
 	SAMPLE_EVENT_COUNT
 };
 

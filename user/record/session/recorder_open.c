@@ -125,6 +125,11 @@ static int check_event(const struct recorder_options *o, char why[RECORDER_WHY_M
 				     "functions in threads of their own, which do not see who was "
 				     "interrupted: use event=cpu-clock",
 				     threads);
+	if (o->sample.period_ns && o->sample.event == SAMPLE_CYCLES && pmu_interrupts_by_nmi())
+		return recorder_fail(why, -ENOTSUP,
+				     "--sample: event=cycles: the PMU interrupts with an NMI here, "
+				     "in which BPF may not keep a call chain: use "
+				     "event=cpu-clock");
 	return 0;
 }
 

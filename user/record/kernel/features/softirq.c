@@ -1,8 +1,9 @@
 #include "record/kernel/features/softirq.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/arch/arch.h"
 
 static bool has_word(const char *path, const char *word)
 {
@@ -25,4 +26,9 @@ const char *softirq_threads(void)
 	if (has_word("/sys/kernel/realtime", "1"))
 		return "PREEMPT_RT";
 	return has_word("/proc/cmdline", "threadirqs") ? "threadirqs" : NULL;
+}
+
+bool pmu_interrupts_by_nmi(void)
+{
+	return ARCH_HERE.pmu_nmi || has_word("/proc/cmdline", "irqchip.gicv3_pseudo_nmi=1");
 }
