@@ -17,7 +17,7 @@ struct wire_fragment {
 	__u64 java_thread, stack_high;
 	__u64 anchor[WIRE_ANCHOR_WORDS]; /* from the thread's frame anchor on */
 	__u32 code_epoch;                /* of code unloading, at the walk */
-	__u32 own;                       /* the walk has failed, and the sample is only here */
+	__u32 own;                       /* the sample is only here */
 	__u32 length;                    /* of bytes: from sp on, not beyond stack_high */
 	__u32 unread;                    /* not 0: the stack, or the anchor, cannot be read */
 	/* Of a sample in the kernel, if native callers are wanted: return addresses, from the

@@ -133,8 +133,8 @@ class Parks:
                 self.apart[key].append((ends.pop(key), e["time_ns"]))
                 if key in woken:
                     self.again[key[0]].append((key[1], *self.apart[key][-1]))
-        for key, ns in ends.items():
-            self.apart[key].append((ns, float("inf")))
+        for key in woken & ends.keys():
+            self.apart[key].append((ends[key], float("inf")))
 
 
 class Hold:

@@ -91,17 +91,18 @@ class Comparing(unittest.TestCase):
 
     def test_woken_in_vain_and_not_parked_again(self):
         """As when a lock is downgraded: the woken thread keeps trying, and the lock is released meanwhile."""
-        def low(*returns):
+        def low(ns, by=1):
             log = types.SimpleNamespace(
                 locks=lambda: {1: {"hash": 0xab}}, threads=lambda: {1: {"name": "b"}, 2: {"name": "c"}},
-                raw_of=lambda *kinds: [{"event": "park_end", "sequence": n + 1, "thread": 2, "lock": 1, "by": 0,
-                                        "time_ns": ns * MS} for n, ns in enumerate(returns)])
+                raw_of=lambda *kinds: [{"event": kind, "sequence": n + 1, "thread": thread, "lock": 1, "by": by,
+                                        "time_ns": ns * MS} for n, (kind, thread) in enumerate((("unpark", 1), ("park_end", 2)))])
             scene = exact.Scene(told())
             scene.allow_for(exact.Parks(log))
             return scene.cells[next(k for k in scene.cells if k.waiter == "c" and k.owner == "b")].low / MS
 
         self.assertAlmostEqual(low(44), 14, delta=0.2)
         self.assertAlmostEqual(low(55), 20, delta=0.2)  # after b's release: there is nothing to allow for
+        self.assertAlmostEqual(low(44, 0), 20, delta=0.2)  # nobody has woken it
 
     def changed(self, at, **changes):
         names = ("waiter", "waiter_op", "owner", "owner_op", "ns")

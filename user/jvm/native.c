@@ -238,6 +238,6 @@ int native_rule_any(struct native *n, uint64_t pc, bool is_return, struct unwind
 			return native_rule(n, pc, is_return, ret);
 	lib = code_mappings_find(&n->mappings, pc - is_return);
 	which = lib && lib->base ? other_find(n, lib) : -1;
-	return which < 0 ? -ENOENT
+	return which < 0 ? -ENXIO
 			 : library_rule(n, which, pc - lib->base - is_return, ret);
 }

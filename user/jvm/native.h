@@ -20,6 +20,6 @@ void native_free(struct native *n);
  * has no rules any more.
  */
 int native_rule(struct native *n, uint64_t pc, bool is_return, struct unwind_rule *ret);
-/* The same in any library; of others than those, of the first 16 in which a pc was. -ENOENT: it is
- * in none that is known yet. */
+/* The same in any library; of others than those, of the first 16 in which a pc was. -ENXIO: it is
+ * in none that is known yet, and may be asked for again. */
 int native_rule_any(struct native *n, uint64_t pc, bool is_return, struct unwind_rule *ret);

@@ -123,6 +123,24 @@ static void a_return_address_belongs_to_the_call_before_it(void **state)
 	native_free(n);
 }
 
+/* Of a library that is none of the named ones; where there is no library, it may be asked for again. */
+static void any_library_has_rules(void **state)
+{
+	struct native *n = make();
+	struct unwind_rule named, r;
+
+	(void)state;
+	assert_int_equal(native_rule_any(n, (uint64_t)(uintptr_t)_assert_true, false, &r), 0);
+	assert_false(r.cfa_from_fp || r.fp_saved);
+	assert_int_equal(r.cfa_offset, -ARCH_HERE.call_return_at);
+	assert_int_equal(native_rule(n, (uint64_t)(uintptr_t)getpid, false, &named), 0);
+	assert_int_equal(native_rule_any(n, (uint64_t)(uintptr_t)getpid, false, &r), 0);
+	assert_int_equal(r.cfa_offset, named.cfa_offset);
+	assert_int_equal(native_rule_any(n, (uint64_t)(uintptr_t)&r, false, &r), -ENXIO);
+	assert_int_equal(native_rule_any(n, 0, true, &r), -ENXIO);
+	native_free(n);
+}
+
 static void other_code_has_none(void **state)
 {
 	struct native *n = make();
@@ -203,6 +221,7 @@ int main(void)
 		TEST(libc_has_rules),
 		TEST(the_vdso_has_rules),
 		TEST(a_return_address_belongs_to_the_call_before_it),
+		TEST(any_library_has_rules),
 		TEST(other_code_has_none),
 		TEST(all_rules_of_a_library_have_a_time),
 		TEST(rules_that_are_asked_for_now_and_then_have_more),

@@ -26,7 +26,9 @@ static void read_again(struct code_mappings *m)
 
 	if (m->looked_ns && now_ns - m->looked_ns < LOOK_NS)
 		return;
-	if (process_code(m->pid, &code_kb) || (m->looked_ns && code_kb == m->code_kb)) {
+	if (process_code(m->pid, &code_kb))
+		code_kb = 0; /* then they are read once */
+	if (m->looked_ns && code_kb == m->code_kb) {
 		m->looked_ns = now_ns;
 		return;
 	}

@@ -59,7 +59,7 @@ int walk_native_rule_any(struct native *n, uint64_t pc, bool is_return,
 	struct unwind_rule u;
 	int err = rule_fill(native_rule_any(n, pc, is_return, &u), &u, ret);
 
-	if (err == -ENOENT)
+	if (err == -ENXIO)
 		ret->flags |= WIRE_RULE_ASKED;
 	return err;
 }

@@ -17,9 +17,9 @@
 #include "spoor.skel.h"
 
 /*
- * A CPU's clock costs an interrupt each time, on an idle CPU too: 2 us on a machine, but 75 us on
- * a virtual one whose timers are the hypervisor's, which is 7 % of a CPU at 1 ms. Ticks come
- * anyhow. Most Linuxes have one each 1 or 4 ms.
+ * A CPU's clock costs an interrupt each time, on an idle CPU too: 75 us on a virtual machine whose
+ * timers are the hypervisor's, which is 7 % of a CPU at 1 ms. Ticks come anyhow. Most Linuxes have
+ * one each 1 or 4 ms.
  */
 #define PERIOD_NS 4000000
 
