@@ -40,18 +40,23 @@ static void write_cpu(struct recorder *r, unsigned cpu, uint64_t now)
 	log_write(r->w, &e);
 }
 
+/*
+ * What the ring holds by now is written first: where a part of the log ends amid it, a sample ahead
+ * of it would say that the part holds all up to then.
+ */
 void recorder_sample(struct recorder *r)
 {
 	uint64_t now;
+	int err;
 
 	procstat_read(r->stat, r->cpu_count);
 	now = clock_mono_ns();
-	if (!bpf_session_sample_cpus(r->p, r->cpus, r->cpu_count))
-		for (unsigned i = 0; i < r->cpu_count; i++)
-			if (r->cpus[i].seen || r->stat[i].idle)
-				write_cpu(r, i, now);
+	err = bpf_session_sample_cpus(r->p, r->cpus, r->cpu_count);
 	bpf_session_sample_threads(r->p);
 	recorder_drain(r);
+	for (unsigned i = 0; i < r->cpu_count && !err; i++)
+		if (r->cpus[i].seen || r->stat[i].idle)
+			write_cpu(r, i, now);
 }
 
 /* The first time that it is wanted the kernel may refuse the program: it has taken all others. */
