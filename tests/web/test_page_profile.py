@@ -7,7 +7,12 @@ from pages import CLASSES, METHODS, MS, PageTest, make_log, make_page, names, sp
 from test_page_spans import COUNTERS, SET, STATES
 
 STACKS = 40
+# Of native code and the kernel: what was interrupted, and its callers up to the Java frames.
+FUNCTIONS = ["vfs_read (kernel)", "deflate (libz.so.1.2.13)", "Node::clone (libjvm.so)"]
+CALLERS = ["ksys_read (kernel)\nread (libc.so.6)\nreadBytes (libjava.so)", "vfs_read (kernel)"]
 ENDS = ["complete", "complete", "complete", "complete", "bad_stub_frame", "native_rule_unknown"]
+# A walk that fails has failed for a thread that has Java frames. The command knows that of the range, the page of the log.
+NO_CHAIN = {"(walk failed)", "(libjvm)", "(native code)", "(kernel)", "(Java code without a chain)"}
 TREE = """() => {
   const frame = document.querySelector("#profile-flame .frame");
   const rows = [];
@@ -45,6 +50,8 @@ def sampled(seed, seconds=4):
                       "sources": {"throttled": "x", "steal": "rq_clock",
                                  "sample": {"event": "cpu-clock", "period_ns": 10 * MS, "jitter": True}}}}
     yield from defined[1:]
+    for i, text in enumerate([*FUNCTIONS, *CALLERS], 1):
+        yield {"time_ns": 1000 * MS, "event": "string", "string": i, "text": text}
     for stack in range(1, STACKS + 1):
         yield {"time_ns": 1000 * MS, "event": "stack", "stack": stack, "caller": chance.randint(0, stack - 1),
                "frame": "c2", "method": chance.randint(1, len(METHODS)), "bci": 1, "line": stack,
@@ -75,8 +82,10 @@ def sampled(seed, seconds=4):
                 result = chance.choice(ENDS) if java else "no_java_thread"
                 if java and result != "complete" and chance.random() < 0.5:
                     stack = 0
-                events.append(event("run_sample", now, stack=stack, result=result,
-                                    mode=chance.choice(["java", "vm", "native", "kernel"]) if java else "vm",
+                mode = chance.choice(["java", "vm", "native", "kernel"]) if java else "vm"
+                symbol = 0 if mode == "java" else chance.randint(0, len(FUNCTIONS))
+                callers = len(FUNCTIONS) + chance.randint(1, len(CALLERS)) if symbol and chance.random() < 0.5 else 0
+                events.append(event("run_sample", now, stack=stack, result=result, mode=mode, symbol=symbol, callers=callers,
                                     via=chance.choice(["compiled", "interpreter", "anchor"]) if java else "none"))
                 sample_at = did["running"] + chance.randint(5 * MS, 15 * MS)
         events.append(event("thread_sample", now))
@@ -92,6 +101,15 @@ def sampled(seed, seconds=4):
     yield {"time_ns": max(e["time_ns"] for e in events), "event": "lost", "event_id": 57, "place": "ring_buffer",
            "count": 3}
     yield {"time_ns": max(e["time_ns"] for e in events) + MS, "event": "end", "reason": "done"}
+
+
+def alike(rows, of_range):
+    """By path its figures; in a range chains that are not there are one."""
+    sums = {}
+    for path, *figures in rows:
+        key = tuple("(no chain)" if of_range and text in NO_CHAIN else text for text in path)
+        sums[key] = [a + b for a, b in zip(sums.get(key, [0] * len(figures)), figures)]
+    return sums
 
 
 class Profile(PageTest):
@@ -116,17 +134,18 @@ class Profile(PageTest):
 
     def compare(self, *options):
         told = self.told(*options)
-        self.assertEqual(sorted(self.js(TREE)), sorted(self.paths(told)))
+        of_range = "--from" in options
+        self.assertEqual(alike(self.js(TREE), of_range), alike(self.paths(told), of_range))
         return told
 
     def compare_all(self, *options):
         told = self.compare(*options)
         self.assertEqual(self.js(HEAD), [told[key] for key in (
             "samples", "effective_samples", "run_ns", "sampled_ns", "failed_samples", "inferred_samples")])
-        flat = {row["method"]: [row["self_ns"], row["total_ns"], row["total_samples"]]
-                for row in self.told("--flat", *options)["rows"]}
-        shown = self.js(FLAT)
-        self.assertEqual({row[0]: row[1:] for row in shown}, flat)
+        flat = [[[row["method"]], row["self_ns"], row["total_ns"], row["total_samples"]]
+                for row in self.told("--flat", *options)["rows"]]
+        shown = [[[name], *figures] for name, *figures in self.js(FLAT)]
+        self.assertEqual(alike(shown, "--from" in options), alike(flat, "--from" in options))
         threads = {row["thread"]: [row["run_ns"], row["not_sampled_ns"], row["samples"]]
                    for row in self.told("--threads", *options)["rows"]}
         self.assertEqual(self.js("""() => Object.fromEntries([...document.querySelectorAll("#profile-threads tbody tr")]
@@ -139,7 +158,10 @@ class Profile(PageTest):
         self.assertGreater(told["samples"], 500)
         said = self.js("() => document.getElementById('profile-head').textContent")
         self.assertIn("3 samples were lost", said)
-        self.assertIn("±", self.js("() => document.getElementById('profile-flat').textContent"))
+        flat = self.js("() => document.getElementById('profile-flat').textContent")
+        self.assertIn("±", flat)
+        for function in (*FUNCTIONS, "readBytes (libjava.so)"):
+            self.assertIn(function, flat)
         self.quiet()
 
     def test_ranges_of_the_page(self):
