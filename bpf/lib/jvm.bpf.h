@@ -129,6 +129,18 @@ static __always_inline int gc_still(__u64 stamp, __u64 since_ns)
 	return !(stamp & 1) && gc_stamp() == stamp && !gc_had_time(since_ns);
 }
 
+/*
+ * Collectors that stop threads to move objects do so in a safepoint, whose begin has a probe: the
+ * VM goes on when the probe's program is done. So none has moved any since safepoint_epoch was
+ * `epoch`, and no read is needed to see that. (Of a safepoint that was on before the probes were
+ * there, the end is seen.)
+ */
+static __always_inline int no_safepoint_since(__u32 epoch)
+{
+	BARRIER();
+	return layout.stops_to_move && safepoints_told && !safepoint_on && safepoint_epoch == epoch;
+}
+
 static __always_inline __u64 oop_klass(__u64 oop)
 {
 	__u64 narrow;

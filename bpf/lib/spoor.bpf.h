@@ -154,6 +154,8 @@ __u32 quota_on __weak = 0;
 /* A safepoint begins, or is on; how many have ended, and when the last ones did. */
 #define SAFEPOINT_ENDS 16 /* a power of two */
 __u32 safepoint_on __weak = 0;
+__u32 safepoint_epoch __weak = 1; /* another one at each begin and end of one */
+__u32 safepoints_told __weak = 0; /* both have probes, which are attached */
 __u32 safepoints_ended __weak = 0;
 __u64 safepoint_ends_ns[SAFEPOINT_ENDS] __weak = {};
 /* Off-CPU intervals of at least this have a record each. 0: all have, with their chains, also those

@@ -217,7 +217,13 @@ struct wait_java {
 	__u64 stamp;  /* of collections then */
 	__u32 moved;  /* a collection may have moved the thread's objects since, */
 	__u32 moving; /* or while they were read */
+	__u32 epoch;  /* of safepoints, before the stamp was read */
+	/* Between these addresses is the Parker: where it has waited in futex(2) as it parked. */
+	__u32 park_span;
+	__u64 park_low; /* 0: not known */
 };
+
+#define PARKER_BYTES 256 /* more than it has: an integer, a mutex, two conditions */
 
 struct wait_sums {
 	__u32 taken; /* somebody is writing them */

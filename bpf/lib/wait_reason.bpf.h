@@ -131,12 +131,18 @@ static __always_inline __u32 os_state_read(struct thread_state *t, struct wait_s
  */
 SUBPROGRAM __u32 status_read(struct thread_state *t, struct thread_wait *w, struct wait_scratch *s)
 {
-	__u64 begin = gc_since(), stamp = gc_stamp();
-	__u32 status;
+	__u64 begin = gc_since(), stamp;
+	__u32 status, epoch = safepoint_epoch;
 	__s32 last;
 
 	if (!t || !w || !s)
 		return 0;
+	if (w->java.stamp & 1 || !no_safepoint_since(w->java.epoch)) {
+		w->java.epoch = epoch;
+		stamp = gc_stamp();
+	} else {
+		stamp = w->java.stamp;
+	}
 	last = layout.holder_status >= 0 ? layout.thread_holder : layout.thread_status;
 	if (layout.thread_park_blocker > last)
 		last = layout.thread_park_blocker;
@@ -153,17 +159,63 @@ SUBPROGRAM __u32 status_read(struct thread_state *t, struct thread_wait *w, stru
 	return status;
 }
 
+/* As gc_still(), of what status_read() began. */
+static __always_inline int java_still(const struct thread_wait *w, __u64 since_ns)
+{
+	if (!(w->java.stamp & 1) && no_safepoint_since(w->java.epoch))
+		return 1;
+	return gc_still(w->java.stamp, since_ns);
+}
+
+/* The address at which the running thread waits in futex(2); 0: it is in another call. */
+static __always_inline __u64 futex_address(void)
+{
+	struct pt_regs *regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+
+	return SYSCALL_NUMBER(regs) == CALL_FUTEX ? SYSCALL_FIRST(regs) : 0;
+}
+
+static __always_inline int in_parker(const struct thread_wait *w, __u64 address)
+{
+	return w->java.park_low && address - w->java.park_low <= w->java.park_span;
+}
+
+/* It parks, and waits at that address, which is therefore in its Parker. */
+static __always_inline void parker_learn(struct thread_wait *w, __u64 address)
+{
+	__u64 low = w->java.park_low, high = low + w->java.park_span;
+
+	if (!address || in_parker(w, address))
+		return;
+	if (!low || address + PARKER_BYTES < high || address > low + PARKER_BYTES)
+		low = high = address;
+	if (address < low)
+		low = address;
+	if (address > high)
+		high = address;
+	w->java.park_low = low;
+	w->java.park_span = high - low;
+}
+
+static __always_inline int is_parked(__u32 status)
+{
+	return status == STATUS_PARKED || status == STATUS_PARKED_TIMED;
+}
+
 /* Why the running thread blocks, if for one of these reasons; else WIRE_BLOCKED_OTHER. */
 SUBPROGRAM int wait_reason(struct thread_state *t)
 {
 	struct thread_wait *w = t ? wait_of(t) : 0;
 	struct wait_scratch *s = scratch_get();
+	__u64 begin, at = futex_address();
 	__u32 status;
-	__u64 begin;
-	int parked;
 
 	if (!w || !s)
 		return WIRE_BLOCKED_OTHER;
+	/* It is not asked for the thread's state then: that is a read less. */
+	if (t->java.thread && in_parker(w, at) && is_parked(status_read(t, w, s)) &&
+	    !w->java.moving)
+		return WIRE_BLOCKED_PARK;
 	switch (os_state_read(t, s)) {
 	case OS_MONITOR_WAIT:
 		return WIRE_BLOCKED_LOCK;
@@ -172,14 +224,15 @@ SUBPROGRAM int wait_reason(struct thread_state *t)
 	case OS_CONDVAR_WAIT:
 		begin = gc_since();
 		status = status_read(t, w, s);
-		parked = status == STATUS_PARKED || status == STATUS_PARKED_TIMED;
 		/* The CPU may have been taken away meanwhile, for a whole collection: once more.
 		 * (Of what is parked, blocker_find() sees to that.) */
-		if (w->java.moving || (!parked && !gc_still(w->java.stamp, begin)))
+		if (w->java.moving || (!is_parked(status) && !java_still(w, begin)))
 			status = status_read(t, w, s);
-		return status == STATUS_PARKED || status == STATUS_PARKED_TIMED ? WIRE_BLOCKED_PARK
-		       : status == STATUS_SLEEPING                              ? WIRE_BLOCKED_SLEEP
-						   : WIRE_BLOCKED_OTHER;
+		if (is_parked(status)) {
+			parker_learn(w, at);
+			return WIRE_BLOCKED_PARK;
+		}
+		return status == STATUS_SLEEPING ? WIRE_BLOCKED_SLEEP : WIRE_BLOCKED_OTHER;
 	}
 	return WIRE_BLOCKED_OTHER;
 }

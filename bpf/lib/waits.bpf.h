@@ -167,14 +167,14 @@ static __always_inline void blocker_find(struct thread_state *t, struct thread_w
 	} else {
 		wait_blocker_look(ret);
 	}
-	if (!w->java.moving && gc_still(w->java.stamp, begin))
+	if (!w->java.moving && java_still(w, begin))
 		return;
 	if (!w->java.moving && s) { /* as in wait_reason() */
 		begin = gc_since();
 		status_read(t, w, s);
 		ret->object = blocker_in(s);
 		wait_blocker_look(ret);
-		if (!w->java.moving && gc_still(w->java.stamp, begin))
+		if (!w->java.moving && java_still(w, begin))
 			return;
 	}
 	*ret = (struct blocker){.owner_source = WIRE_OWNER_UNKNOWN};
@@ -600,6 +600,7 @@ static __always_inline void wait_end(struct thread_state *t, __u64 now)
 	w->turn = (w->turn & ~3u) + WAIT_TURN;
 	w->what = 0;
 	w->java.oop = 0;
+	w->java.park_low = 0;
 	w->memo.id = 0;
 	w->sums.of[0].count = w->sums.of[1].count = 0;
 }

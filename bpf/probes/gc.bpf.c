@@ -52,6 +52,8 @@ PROBE(gc_pool_end, __u64 manager, __u32 manager_length, __u64 pool, __u32 pool_l
 PROBE(safepoint_begin)
 {
 	safepoint_on = 1;
+	BARRIER();
+	safepoint_epoch++;
 	emit_head(WIRE_SAFEPOINT_BEGIN, current_tid());
 	return 0;
 }
@@ -61,6 +63,8 @@ PROBE(safepoint_end)
 	/* The VM thread alone ends them. */
 	safepoint_ends_ns[safepoints_ended & (SAFEPOINT_ENDS - 1)] = bpf_ktime_get_ns();
 	safepoints_ended++;
+	safepoint_epoch++;
+	BARRIER();
 	safepoint_on = 0;
 	emit_head(WIRE_SAFEPOINT_END, current_tid());
 	return 0;

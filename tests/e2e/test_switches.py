@@ -183,6 +183,45 @@ class Waits(BySwitches):
         self.assertEqual({e["thread"]["name"] for e in woken}, {"main"})
 
 
+class Moved(BySwitches):
+    """What a thread parks on is read of the thread, which is blocked meanwhile, and nothing but a look at the VM's safepoints
+    says whether a collector has moved both."""
+    KINDS = ("North", "East", "South", "West")
+
+    def check(self, *options):
+        vm = self.java("Moved", 3, 4, options=options)
+        recorder = self.record(vm, "--every-wait")
+        said = json.loads(vm.ask("go", 120))
+        log = recorder.stop()
+        turns = {}
+        for e in log.of("park_begin"):
+            if e["thread"]["name"].startswith("parker-"):
+                turns.setdefault(e["thread"]["tid"], []).append(e["lock"]["class"] if e["lock"] else None)
+        known = [[self.KINDS.index(name.removeprefix("Moved$")) for name in of if name] for of in turns.values()]
+        steps = [(b - a) % 4 for of in known for a, b in zip(of, of[1:])]
+        unknown = sum(of.count(None) for of in turns.values())
+        collections = len(log.of("gc_begin"))
+        print(f"{collections} collections; {sum(said.values())} waits by itself, {sum(map(len, known))} in the log, "
+              f"{unknown} of nothing known; steps {[steps.count(i) for i in range(4)]}", flush=True)
+        self.assertGreater(collections, 20)
+        self.assertGreater(len(known), 10)
+        self.assertLess(unknown, len(steps) / 20)
+        # By turns: but for those that did not sleep, or are not known.
+        self.assertGreater(len(steps), sum(said.values()) * 0.9)
+        self.assertGreater(steps.count(1), len(steps) * 0.95)
+        self.assertLess(steps.count(0) + steps.count(3), len(steps) / 200)
+
+    def test_g1(self):
+        self.check("-Xmx64m", "-XX:+UseG1GC")
+
+    def test_serial(self):
+        self.check("-Xmx32m", "-Xmn4m", "-XX:+UseSerialGC")
+
+    @slow
+    def test_parallel(self):
+        self.check("-Xmx32m", "-Xmn4m", "-XX:+UseParallelGC", "-XX:-UseCompressedOops")
+
+
 class FlightRecorder(BySwitches):
     def contentions(self, path):
         groups = json.loads(spoor("report", "-f", "json", "--by", "lock_class", path).stdout)["groups"]

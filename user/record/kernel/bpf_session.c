@@ -549,6 +549,8 @@ int bpf_session_attach(struct bpf_session *p, char why[PROGRAMS_WHY_MAX])
 	}
 	p->skel->bss->no_virtual_ends =
 		p->missing[WIRE_PROBE_virtual_epilog] || p->missing[WIRE_PROBE_virtual_tried];
+	p->skel->bss->safepoints_told = !p->missing[WIRE_PROBE_safepoint_begin] &&
+					!p->missing[WIRE_PROBE_safepoint_end];
 	if (!any_attached(p) && p->probes != PROBES_NONE)
 		return fail(why, -ENOTSUP,
 			    "%s has no USDT probes (a JVM built without dtrace): nothing of its "
@@ -631,6 +633,8 @@ static void detach_switches(struct bpf_session *p)
 
 void bpf_session_detach(struct bpf_session *p)
 {
+	if (p->skel && p->skel->bss)
+		p->skel->bss->safepoints_told = 0;
 	marks_detach(p->marks);
 	detach_switches(p);
 	detach_all(p->usdt, PROBE_COUNT);
