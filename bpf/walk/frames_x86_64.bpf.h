@@ -38,6 +38,8 @@ HS_FN int hs_is(const __u8 *b, __u8 b0, __u8 b1, __u8 b2)
  * wrappers: push rbp; mov rbp, rsp; sub rsp, n. Epilogue: add rsp, n; pop rbp; [cmp rsp, [r15 +
  * reserved]; jb; where a method may use the reserved stack] cmp rsp, [r15 + poll]; ja poll stub;
  * ret; up to JDK 15: mov r10, [r15 + page]; test [r10], eax; ret, or test [rip + page], eax; ret.
+ * Where an exception goes to the caller: add rsp, n; pop rbp; jmp to the stub that looks for who
+ * catches it there.
  * The poll stub: mov r10, pc; mov [r15 + n], r10; jmp: without a frame too. (C2's allocation
  * and the anchor of native wrappers store r10 likewise, but do not jump then.)
  */
@@ -62,6 +64,14 @@ HS_FN int hs_is_page_poll(const __u8 *b)
 	return (hs_is(b, 0x4d, 0x8b, 0x97) && hs_is(b + 7, 0x41, 0x85, 0x02) && b[10] == 0xc3) ||
 	       (hs_is(b, 0x41, 0x85, 0x02) && b[3] == 0xc3) ||
 	       (b[0] == 0x85 && b[1] == 0x05 && b[6] == 0xc3);
+}
+
+/* At the jump after the frame of so many bytes (at least rbp and the return address). */
+HS_FN int hs_is_throwing_on(const __u8 *b, __u64 frame_bytes)
+{
+	return b[0] == 0xe9 && b[-1] == 0x5d &&
+	       (frame_bytes <= 16 || hs_is(b - 5, 0x48, 0x83, 0xc4) ||
+		hs_is(b - 8, 0x48, 0x81, 0xc4));
 }
 
 HS_FN int hs_built(struct hs_walk *w, const struct hs_code *c)
@@ -97,7 +107,7 @@ HS_FN int hs_built(struct hs_walk *w, const struct hs_code *c)
 	    (b[0] == 0x0f && b[1] == 0x82 &&
 	     (hs_is(b - 7, 0x49, 0x3b, 0xa7) || hs_is(b - 4, 0x49, 0x3b, 0x67))) ||
 	    hs_is_compare(b, 0xa7, 7) || hs_is_compare(b, 0x67, 4) || hs_is_poll_stub(b) ||
-	    hs_is_page_poll(b))
+	    hs_is_page_poll(b) || hs_is_throwing_on(b, c->frame_bytes))
 		return HS_RETURN_ON_TOP;
 	return HS_BUILT;
 }

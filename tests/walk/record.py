@@ -27,6 +27,8 @@ DEADLINE_S = 900
 ALONE = (10 ** 6, 1)
 MEET = (20, 10 ** 6)
 JAVA = ("--java", "--threads", "main", "--steps", "300")
+THROWING = ("--java", "--threads", "main", "--after", "3")
+NO_INLINING = "-XX:CompileCommand=dontinline,Throws::*"
 MODES = {
     "int": (["-Xint"], ALONE, JAVA),
     "c1": (["-XX:TieredStopAtLevel=1"], ALONE, JAVA),
@@ -37,6 +39,8 @@ MODES = {
     "meet-int": (["-Xint"], MEET, ()),
     "meet-tiered": ([], MEET, ("--after", "3")),
     "meet-comp": (["-Xcomp"], (1, 10 ** 6), ("--after", "20")),
+    "throws-c1": (["-XX:TieredStopAtLevel=1", NO_INLINING], "Throws", (*THROWING, "--steps", "2000")),
+    "throws-c2": (["-XX:-TieredCompilation", NO_INLINING], "Throws", (*THROWING, "--steps", "2000")),
     "deep": ([], "Deep", ("--threads", "main", "--steps", "20", "--after", "2")),
 }
 MANY = ("meet-int", "meet-tiered", "meet-comp")  # cheap: one location per stop
@@ -61,6 +65,7 @@ def build(folder, emulated):
     subprocess.run([*jni, "-o", os.path.join(folder, "libagent.so"), os.path.join(HERE, "agent.c")], check=True)
     subprocess.run([*jni, "-o", os.path.join(folder, "libstacks.so"), os.path.join(E2E, "native/stacks.c")], check=True)
     subprocess.run([tool("javac"), "-d", folder, os.path.join(HERE, "Deep.java"),
+                    os.path.join(HERE, "Throws.java"),
                     os.path.join(E2E, "programs/KernelThread.java"),
                     *glob.glob(os.path.join(E2E, "programs/Stacks*.java"))], check=True)
 
