@@ -346,6 +346,13 @@ HS_FN int hs_is_call(__u64 before)
 }
 
 #define HS_HAS_PUSHED_FP(b) 0
+#define HS_HAS_ALIGNED(b) 0
+
+HS_FN int hs_unwind_left(struct hs_walk *w)
+{
+	(void)w;
+	return -1;
+}
 
 HS_FN int hs_stub_built(struct hs_walk *w, __u64 blob)
 {

@@ -13,11 +13,45 @@ HS_FN int hs_native_return(struct hs_walk *w, const struct wire_native_rule *rul
 	return 0;
 }
 
+HS_FN int hs_is(const __u8 *b, __u8 b0, __u8 b1, __u8 b2)
+{
+	return b[0] == b0 && b[1] == b1 && b[2] == b2;
+}
+
 HS_FN int hs_native_left(struct hs_walk *w)
 {
 	(void)w;
 	return 0;
 }
+
+/*
+ * C1's stub at the end of a method that throws has no frame: it asks the VM by a leaf where the
+ * caller, to which its return address leads, catches that: [sub rsp, 8;] call; [add rsp, 8; jmp;]
+ * mov rbx, rax; mov rax, r14; pop rdx; jmp rbx.
+ */
+HS_FN int hs_unwind_left(struct hs_walk *w)
+{
+	struct hs_bytes code = {};
+	__u64 at = w->pc, after = 0;
+	const __u8 *b = code.b + 8;
+	int below = 0;
+
+	if (HS_READ(w, &code, at - 8))
+		return -1;
+	if (b[0] == 0x48 && hs_is(b + 1, 0x83, 0xc4, 8) && b[4] == 0xe9) {
+		below = 8;
+		at += 9 + (__u64)(__s64)(__s32)((__u32)b[5] | (__u32)b[6] << 8 | (__u32)b[7] << 16 |
+						(__u32)b[8] << 24);
+	}
+	if (HS_READ(w, &after, at))
+		return -1;
+	return (after & 0xffffffffffffff) == 0x5ac68b49d88b48 ? below : -1;
+}
+
+/* In such a stub, while there is a word below the return address. */
+#define HS_HAS_ALIGNED(b)                                                                          \
+	(((b)[0] == 0xe8 && (b)[-4] == 0x48 && hs_is((b)-3, 0x83, 0xec, 8)) ||                     \
+	 ((b)[-5] == 0xe8 && (b)[0] == 0x48 && hs_is((b) + 1, 0x83, 0xc4, 8)))
 
 #define HS_SENDER_LOW(fp, sp) ((sp) <= (fp))
 
@@ -25,11 +59,6 @@ HS_FN __u64 hs_sender_sp(__u64 fp, __u64 sender_sp)
 {
 	(void)fp;
 	return sender_sp;
-}
-
-HS_FN int hs_is(const __u8 *b, __u8 b0, __u8 b1, __u8 b2)
-{
-	return b[0] == b0 && b[1] == b1 && b[2] == b2;
 }
 
 /*
@@ -113,8 +142,31 @@ HS_FN int hs_built(struct hs_walk *w, const struct hs_code *c)
 }
 
 /*
+ * The stub to which C2's code jumps with an exception: push rdx, which has the address where that
+ * was thrown; sub rsp, 8; mov [rsp], rbp; a call of the VM, with an anchor; mov rbp, [rsp];
+ * add rsp, 8; pop rdx; and more, by which sp is that of the method again.
+ */
+HS_FN int hs_exception_built(struct hs_walk *w, const __u8 *b, __u64 begin)
+{
+	if (w->pc == begin + 1 || b[0] == 0x5a)
+		return HS_RETURN_ON_TOP;
+	if (w->pc == begin + 5)
+		return HS_BUILT_NO_FP;
+	return hs_is(b, 0x49, 0x89, 0x87) || hs_is(b, 0x49, 0x89, 0x97) ||
+			       hs_is(b, 0xc5, 0xf8, 0x77) || hs_is(b, 0x4d, 0x89, 0x97) ||
+			       hs_is(b, 0x49, 0x89, 0xa7) || hs_is(b, 0x49, 0x8b, 0xff) ||
+			       hs_is(b, 0x48, 0x83, 0xe4) || hs_is(b, 0x48, 0x8b, 0x2c) ||
+			       hs_is(b, 0x48, 0x83, 0xc4) || b[0] == 0xe8 ||
+			       (b[0] == 0x49 && b[1] == 0xba) ||
+			       (hs_is(b, 0x49, 0xc7, 0x87) && (b[11] != 0x41 || b[12] != 0xff))
+		       ? HS_BUILT
+		       : -1;
+}
+
+/*
  * Stubs of C1's runtime begin with push rbp; mov rbp, rsp, and end with leave; ret, or leave and a
- * jump; those of C2's have the prologue and the epilogue of its methods.
+ * jump; those of C2's have the prologue and the epilogue of its methods, after which the one that
+ * throws on pops its return address into rdx.
  */
 HS_FN int hs_stub_built(struct hs_walk *w, __u64 blob)
 {
@@ -126,10 +178,13 @@ HS_FN int hs_stub_built(struct hs_walk *w, __u64 blob)
 	if (hs_code_address(w, blob, HS_CODE(w, blob_code_begin), &begin) ||
 	    HS_READ(w, &first, begin) || HS_READ(w, &code, w->pc - 8))
 		return -1;
+	if ((__u32)first == 0xec834852)
+		return hs_exception_built(w, b, begin);
 	at_fp = (__u32)first == 0xec8b4855;
 	if (!at_fp && (__u8)first != 0x55 && (first & 0xfdffff) != 0x00ec8148)
 		return -1;
-	if (w->pc == begin || b[0] == 0xc3 || (at_fp && b[-1] == 0xc9))
+	if (w->pc == begin || b[0] == 0xc3 || (at_fp && b[-1] == 0xc9) ||
+	    (b[0] == 0x5a && b[-1] == 0x5d))
 		return HS_RETURN_ON_TOP;
 	if (at_fp)
 		return w->pc == begin + 1 ? HS_RETURN_BELOW_FP : HS_BUILT_AT_FP;

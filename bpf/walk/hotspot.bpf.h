@@ -71,6 +71,8 @@ HS_FN int hs_sized_frame(struct hs_walk *w, __u32 frame_bytes)
 	return 0;
 }
 
+#define HS_IN_STUB 2 /* go on with the stub at pc */
+
 HS_FN int hs_compiled_here(struct hs_walk *w)
 {
 	struct hs_code c = {};
@@ -91,7 +93,7 @@ HS_FN int hs_compiled_here(struct hs_walk *w)
 		w->pc = pc;
 	}
 	if (c.kind == HS_BARE)
-		return hs_end(w, WIRE_WALK_STUB);
+		return w->stack.count ? hs_end(w, WIRE_WALK_STUB) : HS_IN_STUB;
 	if (c.kind == HS_COMPILED) {
 		if (hs_push(w, w->pc, c.id, w->first))
 			return 1;
@@ -355,6 +357,29 @@ HS_FN int hs_frameless(struct hs_walk *w, __u64 skip)
 	return hs_up(w, w->sp + skip + 8);
 }
 
+/* Native code has returned to a stub without a frame: see hs_unwind_left(). */
+HS_FN int hs_bare_here(struct hs_walk *w)
+{
+	int below = hs_unwind_left(w);
+	__u64 pc = 0;
+
+	if (below < 0)
+		return hs_end(w, WIRE_WALK_STUB);
+	w->sp += (__u64)below;
+	if (HS_READ(w, &pc, w->sp))
+		return hs_end(w, WIRE_WALK_READ);
+	hs_note(w, w->sp, pc);
+	if (!hs_is_return(w, pc))
+		return hs_end(w, WIRE_WALK_STUB);
+	w->first = WIRE_FRAME_COMPILED;
+	return hs_frameless(w, 0);
+}
+
+HS_SUBPROGRAM int hs_bare(struct hs_walk *w)
+{
+	return w ? hs_bare_here(w) : 1;
+}
+
 /* To the caller of a frame of which there is nothing, but that sp may be its own already. */
 HS_FN int hs_linked(struct hs_walk *w, __u32 frame_bytes)
 {
@@ -429,6 +454,11 @@ HS_FN int hs_frameless_stub(struct hs_walk *w)
 
 	if (HS_READ(w, &top, w->sp) || HS_READ(w, &code, w->pc - 8))
 		return hs_end(w, WIRE_WALK_READ);
+	if (HS_HAS_ALIGNED(code.b + 8)) {
+		w->sp += 8;
+		return hs_is_return(w, top.high) ? hs_frameless(w, 0)
+						 : hs_end(w, WIRE_WALK_STUB);
+	}
 	if (hs_is_return(w, top.low))
 		return hs_frameless(w, 0);
 	if (HS_HAS_PUSHED_FP(code.b + 8) && hs_is_return(w, top.high))
@@ -539,8 +569,6 @@ HS_SUBPROGRAM int hs_interrupted_interpreter(struct hs_walk *w)
 		return hs_end(w, WIRE_WALK_HALF_BUILT);
 	return hs_interpreted(w);
 }
-
-#define HS_IN_STUB 2 /* go on with hs_interrupted_stub() */
 
 /* In code that was compiled, or a stub. */
 HS_FN int hs_interrupted_here(struct hs_walk *w)
@@ -729,6 +757,8 @@ HS_FN int hs_begin(struct hs_walk *w, const struct hs_start *s)
 
 HS_FN int hs_step(struct hs_walk *w)
 {
+	int ended;
+
 	if (w->native)
 		return hs_native(w);
 	if (HS_CHUNKS && w->chunks_end)
@@ -739,7 +769,8 @@ HS_FN int hs_step(struct hs_walk *w)
 		return hs_interpreted(w);
 	if (w->pc == HS_CODE(w, call_stub_return))
 		return hs_entry(w);
-	return hs_compiled(w);
+	ended = hs_compiled(w);
+	return ended == HS_IN_STUB ? hs_bare(w) : ended;
 }
 
 #ifndef __bpf__

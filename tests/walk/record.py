@@ -27,7 +27,7 @@ DEADLINE_S = 900
 ALONE = (10 ** 6, 1)
 MEET = (20, 10 ** 6)
 JAVA = ("--java", "--threads", "main", "--steps", "300")
-THROWING = ("--java", "--threads", "main", "--after", "3")
+THROWING = ("--java", "--throws", "--threads", "main", "--after", "3")
 NO_INLINING = "-XX:CompileCommand=dontinline,Throws::*"
 MODES = {
     "int": (["-Xint"], ALONE, JAVA),

@@ -10,6 +10,8 @@
  *     --each N       images per kind of location and end (1)
  *     --threads TEXT only those whose names begin so
  *     --java         only where they are in Java code
+ *     --throws       frames go without a return: what the JVM says where one has gone is a guess, and what it
+ *                    says nearby is of other frames
  *     --wait         until the JVM has begun to run its program, and has compiled something (unless it never will)
  *     --after N      s later
  *     --seed N
@@ -43,7 +45,7 @@
 static struct {
 	int stops, steps, each, after;
 	const char *mode, *out, *threads;
-	bool verbose, java, wait;
+	bool verbose, java, wait, throws;
 } options = {.stops = 100, .each = 1, .mode = "test", .threads = ""};
 
 /* --- one location of a thread --------------------------------------------------------------- */
@@ -316,7 +318,7 @@ static void neighbours_ask(void)
 		behind = next < state_count ? &states[next] : NULL;
 		if ((before && state_follows(s, before)) || (behind && state_follows(s, behind)))
 			s->truth = TRUTH_NEIGHBOUR;
-		else if ((s->truth == TRUTH_OTHERWISE && !(HS_LINK && is_bare(s))) ||
+		else if ((s->truth == TRUTH_OTHERWISE && !((HS_LINK || options.throws) && is_bare(s))) ||
 			 (before && behind))
 			s->truth = TRUTH_WRONG;
 		else
@@ -443,7 +445,8 @@ static void options_read(int argc, char **argv)
 		{"stops", 1, NULL, 'n'}, {"steps", 1, NULL, 's'},   {"mode", 1, NULL, 'm'},
 		{"out", 1, NULL, 'o'},   {"each", 1, NULL, 'e'},    {"threads", 1, NULL, 't'},
 		{"seed", 1, NULL, 'r'},  {"verbose", 0, NULL, 'v'}, {"java", 0, NULL, 'j'},
-		{"wait", 0, NULL, 'w'},  {"after", 1, NULL, 'a'},   {NULL, 0, NULL, 0}};
+		{"wait", 0, NULL, 'w'},  {"after", 1, NULL, 'a'},   {"throws", 0, NULL, 'x'},
+		{NULL, 0, NULL, 0}};
 	int o;
 
 	while ((o = getopt_long(argc, argv, "", table, NULL)) != -1) {
@@ -477,6 +480,9 @@ static void options_read(int argc, char **argv)
 			break;
 		case 'j':
 			options.java = true;
+			break;
+		case 'x':
+			options.throws = true;
 			break;
 		case 'v':
 			options.verbose = true;
