@@ -9,8 +9,8 @@
  *	                      read
  *	hs_native_left(w)     corrects sp of the Java code at w->pc that a native frame has
  *	                      returned to; -1: its code cannot be read
- *	hs_unwind_left(w)     where the return address is, from sp on, in a stub without a frame that
- *	                      a native frame has returned to; -1: it is not known
+ *	hs_unwind_left(w)     where the return address is, from sp on, in a stub without a frame
+ *	                      that a native frame has returned to; -1: it is not known
  *	HS_SENDER_LOW(fp, sp) the sender's sp that an interpreted frame has cannot be
  *	hs_sender_sp(fp, sp)  of the same, the caller's sp
  *	hs_built(w, c)        enum hs_built of an interrupted compiled method; -1: it cannot be seen
@@ -24,6 +24,9 @@
  *	HS_HAS_PUSHED_FP(b)   whether the code of a stub, of which 8 bytes before b and 24 from it
  *	                      can be looked at, has put fp onto the stack, and not replaced it yet
  *	HS_HAS_ALIGNED(b)     likewise, whether there is a word below its return address
+ *	hs_subtype_built(w, blob, b) where the return address is, from sp on, in C1's stub that
+ *	                      looks for a supertype; -1: it is another stub
+ *	HS_SUBTYPE_PUSHED     what that stub's caller has pushed besides
  *
  * On the host, frames are its own machine's, but where a test says HS_FRAMES_X86_64 or
  * HS_FRAMES_ARM64.

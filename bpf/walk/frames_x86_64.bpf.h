@@ -18,6 +18,13 @@ HS_FN int hs_is(const __u8 *b, __u8 b0, __u8 b1, __u8 b2)
 	return b[0] == b0 && b[1] == b1 && b[2] == b2;
 }
 
+/* The four bytes of a jump or a call, as a distance. */
+HS_FN __u64 hs_relative(const __u8 *b)
+{
+	return (__u64)(__s64)(__s32)((__u32)b[0] | (__u32)b[1] << 8 | (__u32)b[2] << 16 |
+				     (__u32)b[3] << 24);
+}
+
 HS_FN int hs_native_left(struct hs_walk *w)
 {
 	(void)w;
@@ -40,8 +47,7 @@ HS_FN int hs_unwind_left(struct hs_walk *w)
 		return -1;
 	if (b[0] == 0x48 && hs_is(b + 1, 0x83, 0xc4, 8) && b[4] == 0xe9) {
 		below = 8;
-		at += 9 + (__u64)(__s64)(__s32)((__u32)b[5] | (__u32)b[6] << 8 | (__u32)b[7] << 16 |
-						(__u32)b[8] << 24);
+		at += 9 + hs_relative(b + 5);
 	}
 	if (HS_READ(w, &after, at))
 		return -1;
@@ -95,6 +101,42 @@ HS_FN int hs_is_page_poll(const __u8 *b)
 	       (b[0] == 0x85 && b[1] == 0x05 && b[6] == 0xc3);
 }
 
+/*
+ * C1's stub that looks through a class's supertypes, which takes its time: push rdi, rsi, rcx, rax,
+ * and pops of these before it returns. Its caller has pushed two words.
+ */
+#define HS_SUBTYPE_PUSHED 16 /* bytes */
+
+HS_FN int hs_is_subtype(struct hs_walk *w, __u64 begin)
+{
+	__u32 first = 0;
+
+	return !HS_READ(w, &first, begin) && first == 0x50515657;
+}
+
+/* What compiled code has pushed for that stub. */
+HS_FN __u64 hs_subtype_arguments(struct hs_walk *w, const __u8 *b)
+{
+	if (b[0] == 0xe8 && hs_is_subtype(w, w->pc + 5 + hs_relative(b + 1)))
+		return HS_SUBTYPE_PUSHED;
+	if (b[-5] == 0xe8 && hs_is_subtype(w, w->pc + hs_relative(b - 4)))
+		return HS_SUBTYPE_PUSHED;
+	return 0;
+}
+
+/* Where the return address is, from sp on; -1: it is another stub. */
+HS_FN int hs_subtype_built(struct hs_walk *w, __u64 blob, const __u8 *b)
+{
+	__u64 begin = 0;
+
+	if (hs_code_address(w, blob, HS_CODE(w, blob_code_begin), &begin) ||
+	    !hs_is_subtype(w, begin))
+		return -1;
+	if (w->pc - begin < 4)
+		return (int)(w->pc - begin) * 8;
+	return b[0] == 0xc3 ? 0 : b[0] == 0x5f ? 8 : b[0] == 0x5e ? 16 : b[0] == 0x59 ? 24 : 32;
+}
+
 /* At the jump after the frame of so many bytes (at least rbp and the return address). */
 HS_FN int hs_is_throwing_on(const __u8 *b, __u64 frame_bytes)
 {
@@ -138,6 +180,7 @@ HS_FN int hs_built(struct hs_walk *w, const struct hs_code *c)
 	    hs_is_compare(b, 0xa7, 7) || hs_is_compare(b, 0x67, 4) || hs_is_poll_stub(b) ||
 	    hs_is_page_poll(b) || hs_is_throwing_on(b, c->frame_bytes))
 		return HS_RETURN_ON_TOP;
+	w->sp += hs_subtype_arguments(w, b);
 	return HS_BUILT;
 }
 

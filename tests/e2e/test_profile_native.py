@@ -30,7 +30,7 @@ class Native(JavaTest):
         return [e for e in log.of("run_sample") if e["mode"] in modes and e["stack"] and
                 e["stack"]["frames"][0]["method"].startswith(method)]
 
-    def assert_most(self, samples, what, is_so, least=100, share=0.97):
+    def assert_most(self, samples, what, is_so, least=50, share=0.97):
         good = [e for e in samples if is_so(chain(e))]
         wrong = [chain(e) for e in samples if not is_so(chain(e))]
         print(f"{what}: {len(good)} of {len(samples)}; others {wrong[:3]}", flush=True)

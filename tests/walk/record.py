@@ -41,6 +41,7 @@ MODES = {
     "meet-comp": (["-Xcomp"], (1, 10 ** 6), ("--after", "20")),
     "throws-c1": (["-XX:TieredStopAtLevel=1", NO_INLINING], "Throws", (*THROWING, "--steps", "2000")),
     "throws-c2": (["-XX:-TieredCompilation", NO_INLINING], "Throws", (*THROWING, "--steps", "2000")),
+    "supers-c1": (["-XX:TieredStopAtLevel=1"], "Supers", ("--java", "--threads", "main", "--after", "3", "--steps", "600")),
     "deep": ([], "Deep", ("--threads", "main", "--steps", "20", "--after", "2")),
 }
 MANY = ("meet-int", "meet-tiered", "meet-comp")  # cheap: one location per stop
@@ -65,7 +66,7 @@ def build(folder, emulated):
     subprocess.run([*jni, "-o", os.path.join(folder, "libagent.so"), os.path.join(HERE, "agent.c")], check=True)
     subprocess.run([*jni, "-o", os.path.join(folder, "libstacks.so"), os.path.join(E2E, "native/stacks.c")], check=True)
     subprocess.run([tool("javac"), "-d", folder, os.path.join(HERE, "Deep.java"),
-                    os.path.join(HERE, "Throws.java"),
+                    os.path.join(HERE, "Throws.java"), os.path.join(HERE, "Supers.java"),
                     os.path.join(E2E, "programs/KernelThread.java"),
                     *glob.glob(os.path.join(E2E, "programs/Stacks*.java"))], check=True)
 
