@@ -169,18 +169,23 @@ HS_FN int hs_linked_stub(struct hs_walk *w)
 							     : hs_end(w, WIRE_WALK_STUB);
 }
 
-/* The VM has called code that it has generated, as when it flushes what it has patched: goes on
- * with the anchor that it has left. */
-HS_FN int hs_called_by_vm(struct hs_walk *w)
+/* Whether the VM has called the code that it has generated, as when it flushes what it has patched;
+ * *ret is the sp of the anchor that the thread has left then. */
+HS_FN int hs_called_by_vm(struct hs_walk *w, __u64 return_address, __u64 *ret)
 {
-	__u64 anchor = w->java_thread + HS_CODE(w, thread_anchor), last_sp = 0;
+	__u64 anchor = w->java_thread + HS_CODE(w, thread_anchor);
 
-	if (HS_READ(w, &last_sp, anchor + HS_CODE(w, anchor_sp)) || !last_sp)
-		return hs_end(w, WIRE_WALK_STUB);
+	return hs_in_libjvm(w, return_address) &&
+	       !HS_READ(w, ret, anchor + HS_CODE(w, anchor_sp)) && *ret;
+}
+
+/* Goes on with that anchor. */
+HS_FN int hs_at_anchor(struct hs_walk *w, __u64 last_sp)
+{
 	w->via = WIRE_VIA_ANCHOR;
 	w->sp = last_sp - 8;
 	w->first = WIRE_FRAME_UNLOCK; /* as in hs_start() */
-	return hs_anchor(w, anchor, WIRE_WALK_READ);
+	return hs_anchor(w, w->java_thread + HS_CODE(w, thread_anchor), WIRE_WALK_READ);
 }
 
 /* Stubs without a frame size: called from compiled code, with nothing, or with fp, on the stack. */
@@ -188,6 +193,7 @@ HS_FN int hs_frameless_stub(struct hs_walk *w, __u64 blob)
 {
 	struct hs_pair top = {};
 	struct hs_bytes code = {};
+	__u64 last_sp = 0;
 	int below;
 
 	if (HS_READ(w, &top, w->sp) || HS_READ(w, &code, w->pc - 8))
@@ -201,15 +207,16 @@ HS_FN int hs_frameless_stub(struct hs_walk *w, __u64 blob)
 		w->pc = top.low;
 		return hs_up(w, w->sp + (__u64)below + 8 + HS_SUBTYPE_PUSHED);
 	}
-	if (hs_in_libjvm(w, top.low))
-		return hs_called_by_vm(w);
+	if (hs_called_by_vm(w, top.low, &last_sp))
+		return hs_at_anchor(w, last_sp);
 	if (HS_HAS_ALIGNED(code.b + 8)) {
-		w->sp += 8;
-		return hs_is_return(w, top.high) ? hs_frameless(w, 0)
-						 : hs_end(w, WIRE_WALK_STUB);
-	}
-	if (hs_is_return(w, top.low))
+		if (hs_is_return(w, top.high)) {
+			w->sp += 8;
+			return hs_frameless(w, 0);
+		}
+	} else if (hs_is_return(w, top.low)) {
 		return hs_frameless(w, 0);
+	}
 	if (HS_HAS_PUSHED_FP(code.b + 8) && hs_is_return(w, top.high))
 		return hs_frameless(w, 8);
 	if (w->fp >= w->sp && w->fp < w->stack_high && !(w->fp & 7) && !HS_READ(w, &top, w->fp) &&

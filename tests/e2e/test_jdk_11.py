@@ -94,6 +94,11 @@ class SwitchesExact11(Jdk11, test_switches.Exact):
     pass
 
 
+@always("test_g1")
+class SwitchesMoved11(Jdk11, test_switches.Moved):
+    """Their parks are read as a collector moves them."""
+
+
 @always("test_matrix")
 class SwitchesHolders11(Jdk11, test_switches.Holders):
     test_zgc = Holders11.test_zgc

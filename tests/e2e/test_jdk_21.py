@@ -99,6 +99,11 @@ class SwitchesExact21(Jdk21, test_switches.Exact):
     pass
 
 
+@always("test_g1")
+class SwitchesMoved21(Jdk21, test_switches.Moved):
+    """Their parks are read as a collector moves them."""
+
+
 @always("test_matrix")
 class SwitchesHolders21(Jdk21, test_switches.Holders):
     pass

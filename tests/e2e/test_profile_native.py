@@ -30,7 +30,7 @@ class Native(JavaTest):
         return [e for e in log.of("run_sample") if e["mode"] in modes and e["stack"] and
                 e["stack"]["frames"][0]["method"].startswith(method)]
 
-    def assert_most(self, samples, what, is_so, least=50, share=0.97):
+    def assert_most(self, samples, what, is_so, least=100, share=0.97):
         good = [e for e in samples if is_so(chain(e))]
         wrong = [chain(e) for e in samples if not is_so(chain(e))]
         print(f"{what}: {len(good)} of {len(samples)}; others {wrong[:3]}", flush=True)
@@ -38,7 +38,7 @@ class Native(JavaTest):
         self.assertGreater(len(good), share * len(samples), wrong[:5])
 
     def test_libraries_and_the_kernel(self):
-        log = self.record_it("Native", "go", "1000")
+        log = self.record_it("Native", "go", "2000")
         deflating = self.samples(log, "deflateBytesBytes", "native")
         self.assert_most(deflating, "in deflate()", lambda c: c[-1] == DEFLATE)
         reading = self.samples(log, "readBytes", "kernel")

@@ -204,7 +204,7 @@ class Moved(BySwitches):
         print(f"{collections} collections; {sum(said.values())} waits by itself, {sum(map(len, known))} in the log, "
               f"{unknown} of nothing known; steps {[steps.count(i) for i in range(4)]}", flush=True)
         self.assertGreater(collections, 20)
-        self.assertGreater(len(known), 3)
+        self.assertGreater(len(known), 10)
         self.assertLess(unknown, len(steps) / 20)
         # By turns: but for those that did not sleep, or are not known.
         self.assertGreater(len(steps), sum(said.values()) * 0.9)

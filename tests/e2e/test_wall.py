@@ -94,11 +94,7 @@ class Wall(WallTest):
         self.tell(f"{name}, with what is on the way", got[state] + sum(got[s] for s in ON_THE_WAY), said["in_ns"])
         # Before its first clock and after its last one it may have to wait for a CPU.
         self.assertLessEqual(abs(wall - said["total_ns"]), room + got["runnable"] + got["stolen"], name)
-        # Outside of its calls it waits for a CPU, and the one that contends sleeps until the lock is held, which on a busy
-        # machine takes the holder some time.
-        outside = got["runnable"] + got["stolen"] + (got["sleep"] if state == "lock" else 0)
-        self.assertGreater(said["in_ns"] + outside, said["total_ns"] * 0.7, name)
-        self.assertGreater(said["in_ns"], said["total_ns"] * 0.3, name)
+        self.assertGreater(said["in_ns"], said["total_ns"] * 0.7, name)
         self.assertLessEqual(got[state], said["in_ns"] + room, f"{name}: {got}")
         self.assertGreaterEqual(got[state] + sum(got[s] for s in ON_THE_WAY), said["in_ns"] - room, f"{name}: {got}")
         self.assertLessEqual(got["other"], room, f"{name}: {got}")

@@ -7,6 +7,7 @@ from pages import CLASSES, METHODS, MS, PageTest, make_log, make_page, names, sp
 from test_page_spans import COUNTERS, SET, STATES
 
 STACKS = 40
+SEED = 5
 # Of native code and the kernel: what was interrupted, and its callers up to the Java frames.
 FUNCTIONS = ["vfs_read (kernel)", "deflate (libz.so.1.2.13)", "Node::clone (libjvm.so)"]
 CALLERS = ["ksys_read (kernel)\nread (libc.so.6)\nreadBytes (libjava.so)", "vfs_read (kernel)"]
@@ -103,11 +104,24 @@ def sampled(seed, seconds=4):
     yield {"time_ns": max(e["time_ns"] for e in events) + MS, "event": "end", "reason": "done"}
 
 
-def alike(rows, of_range):
-    """By path its figures; in a range chains that are not there are one."""
+def failed_only(options):
+    """Whether some thread has samples in the range, none of which is whole: then the two say it in other words."""
+    if "--from" not in options:
+        return False
+    begin, end = (1000 * MS + float(text.rstrip("ms")) * (MS if text.endswith("ms") else 1000 * MS)
+                  for text in (options[options.index(name) + 1] for name in ("--from", "--to")))
+    threads = {}
+    for e in sampled(SEED):
+        if e.get("event") == "run_sample" and begin <= e["time_ns"] <= end:
+            threads.setdefault(e["thread"], set()).add(e["result"])
+    return any("complete" not in results and results != {"no_java_thread"} for results in threads.values())
+
+
+def alike(rows, merged):
+    """By path its figures; merged: chains that are not there are one."""
     sums = {}
     for path, *figures in rows:
-        key = tuple("(no chain)" if of_range and text in NO_CHAIN else text for text in path)
+        key = tuple("(no chain)" if merged and text in NO_CHAIN else text for text in path)
         sums[key] = [a + b for a, b in zip(sums.get(key, [0] * len(figures)), figures)]
     return sums
 
@@ -116,7 +130,7 @@ class Profile(PageTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.log = make_log(cls.folder, sampled(5), "sampled")
+        cls.log = make_log(cls.folder, sampled(SEED), "sampled")
         cls.page = make_page(cls.log)
         cls.browser("open", file=cls.page)
 
@@ -134,8 +148,8 @@ class Profile(PageTest):
 
     def compare(self, *options):
         told = self.told(*options)
-        of_range = "--from" in options
-        self.assertEqual(alike(self.js(TREE), of_range), alike(self.paths(told), of_range))
+        merged = failed_only(options)
+        self.assertEqual(alike(self.js(TREE), merged), alike(self.paths(told), merged))
         return told
 
     def compare_all(self, *options):
@@ -145,7 +159,8 @@ class Profile(PageTest):
         flat = [[[row["method"]], row["self_ns"], row["total_ns"], row["total_samples"]]
                 for row in self.told("--flat", *options)["rows"]]
         shown = [[[name], *figures] for name, *figures in self.js(FLAT)]
-        self.assertEqual(alike(shown, "--from" in options), alike(flat, "--from" in options))
+        merged = failed_only(options)
+        self.assertEqual(alike(shown, merged), alike(flat, merged))
         threads = {row["thread"]: [row["run_ns"], row["not_sampled_ns"], row["samples"]]
                    for row in self.told("--threads", *options)["rows"]}
         self.assertEqual(self.js("""() => Object.fromEntries([...document.querySelectorAll("#profile-threads tbody tr")]
