@@ -263,13 +263,12 @@ static void promotions_that_failed(void **state)
 	model_free(m);
 }
 
-/* A young collection of Parallel with so many threads, in which an array has moved: the verdict, if the pools hold
- * so much more than what the log has. */
-static enum pool_verdict copied(uint64_t threads, uint32_t array_bytes, uint64_t more)
+/* A young collection in which an array has moved: the verdict, if the pools hold that. */
+static enum pool_verdict copied_to(const struct heap_spaces *spaces, uint32_t array_bytes, uint64_t used_bytes)
 {
 	const uint32_t eden = 20000, survivor = 40000, units = model_array_units(array_bytes);
-	const struct pool_check_options o = {.spaces = {.collector = HEAP_PARALLEL, .threads = threads}};
-	const struct pool_sample sample = {MODEL_BEGIN_NS(0) + 110, ((SMALL + units) << MODEL_SHIFT) + more};
+	const struct pool_check_options o = {.spaces = *spaces};
+	const struct pool_sample sample = {MODEL_BEGIN_NS(0) + 110, used_bytes};
 	struct model *m = model_new(1);
 	enum pool_verdict verdict;
 	struct pool_check c;
@@ -288,6 +287,35 @@ static enum pool_verdict copied(uint64_t threads, uint32_t array_bytes, uint64_t
 	pool_check_free(&c);
 	model_free(m);
 	return verdict;
+}
+
+/* Of Parallel with so many threads; the pools hold so much more than what the log has. */
+static enum pool_verdict copied(uint64_t threads, uint32_t array_bytes, uint64_t more)
+{
+	const struct heap_spaces spaces = {.collector = HEAP_PARALLEL, .threads = threads};
+
+	return copied_to(&spaces, array_bytes, ((SMALL + model_array_units(array_bytes)) << MODEL_SHIFT) + more);
+}
+
+/* Of G1, whose only region in use that the log knows is full; the pools hold so much more. */
+static enum pool_verdict copied_in_region(uint64_t threads, uint32_t array_bytes, uint64_t more)
+{
+	const struct heap_spaces spaces = {.collector = HEAP_G1, .threads = threads, .region_bytes = 1 << 20};
+
+	return copied_to(&spaces, array_bytes, (1 << 20) + more);
+}
+
+/* A copy of an array that another thread was faster with may be all that a region has. Humongous ones stay. */
+static void what_threads_of_g1_leave(void **state)
+{
+	(void)state;
+	assert_int_equal(copied_in_region(1, 20000, 0), POOL_AGREES);
+	assert_int_equal(copied_in_region(1, 20000, 8), POOL_DIFFERS);
+	assert_int_equal(copied_in_region(3, 10000, 8), POOL_DIFFERS);
+	assert_int_equal(copied_in_region(3, 20000, 2 * 20016), POOL_AGREES);
+	assert_int_equal(copied_in_region(3, 20000, 2 * 20016 + 8), POOL_DIFFERS);
+	assert_int_equal(copied_in_region(3, 600000, 0), POOL_AGREES);
+	assert_int_equal(copied_in_region(3, 600000, 8), POOL_DIFFERS);
 }
 
 /* Each thread has what is left of a buffer for survivors and of one for old objects, 40 KB; and of a large object
@@ -416,6 +444,7 @@ int main(void)
 		cmocka_unit_test(an_archive_is_inferred),    cmocka_unit_test(a_layout_that_is_not_known),
 		cmocka_unit_test(generations_of_serial),     cmocka_unit_test(generations_of_parallel),
 		cmocka_unit_test(promotions_that_failed),    cmocka_unit_test(what_threads_of_parallel_leave),
+		cmocka_unit_test(what_threads_of_g1_leave),
 		cmocka_unit_test(spaces_that_get_other_sizes), cmocka_unit_test(spaces_of_objects),
 		cmocka_unit_test(no_memory),
 	};

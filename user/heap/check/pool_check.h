@@ -38,6 +38,7 @@ struct pool_check_row {
 	uint64_t object_bytes; /* of the log */
 	uint64_t gap_bytes;    /* before objects of a space and between them */
 	uint64_t end_bytes;    /* after a space's last object: fillers may be there, at most */
+	uint64_t copy_bytes;   /* likewise, of copies that threads have made in vain, at most */
 	bool followed, told, left_out;
 	bool failed;  /* promotions */
 	bool resized; /* spaces may begin where the log does not say: gap_bytes is the most */
@@ -70,3 +71,5 @@ int pool_check_finish(struct pool_check *c, const struct pool_sample *samples, u
 void pool_check_free(struct pool_check *c);
 /* Objects and gaps, and the archive: what the JVM should say at least. */
 uint64_t pool_check_least(const struct pool_check *c, const struct pool_check_row *r);
+/* What the JVM may say more than that. */
+uint64_t pool_check_more(const struct pool_check_row *r);

@@ -16,7 +16,7 @@ struct heap_spaces {
 	enum heap_collector collector;
 	uint64_t heap_bytes, young_bytes; /* at most */
 	uint64_t region_bytes;            /* of G1 */
-	uint64_t threads;                 /* of Parallel's collections */
+	uint64_t threads;                 /* that collect at once, of Parallel and G1 */
 };
 
 enum heap_space {

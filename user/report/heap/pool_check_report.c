@@ -59,7 +59,7 @@ static struct findings *rows(const struct pool_check_report *r)
 		findings_maybe(f, row->told && row->followed, row->used_bytes - least);
 		findings_maybe(f, row->followed, row->object_bytes);
 		findings_maybe(f, row->followed, row->gap_bytes);
-		findings_maybe(f, row->followed, row->end_bytes);
+		findings_maybe(f, row->followed, pool_check_more(row));
 	}
 	return f;
 }
