@@ -4,22 +4,6 @@
 #include "bpf/lib/lock.bpf.h"
 #include "bpf/lib/virtual.bpf.h"
 
-/* The running thread's java.lang.Thread; 0: it is not known. */
-static __always_inline __u64 thread_object(struct thread_state *t)
-{
-	__u64 java_thread;
-
-	if (!layout.ready)
-		return 0;
-	if (!t->java.handle) {
-		java_thread = java_thread_current(t);
-		if (!java_thread)
-			return 0;
-		t->java.handle = handle_at(java_thread + layout.jt_thread_obj);
-	}
-	return t->java.handle ? read_handle(t->java.handle) : 0;
-}
-
 /* tid: whose blocker, as of thread_subject(). */
 static __always_inline __u64 blocker_read(struct thread_state *t, __u32 tid)
 {

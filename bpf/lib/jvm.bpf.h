@@ -15,6 +15,11 @@
 
 #define LIST_SCAN_MAX 16384 /* Java threads searched for one that is not known, */
 #define LIST_SCAN_SHORT 256 /* while the kernel switches tasks; user space finds the others */
+/* Entries of the list that are looked at for a thread in a window of 1.07 s, of 0.1 us each; and in
+ * a list that may be the same one, at each so many occasions. */
+#define SEARCHED_MAX 16384
+#define SEARCH_SAME_EACH 64
+#define SEARCH_WINDOW_SHIFT 30
 #define LIST_SCAN_ID 64     /* for an owner by its id: most often it is a virtual thread on none */
 
 static __always_inline __u32 mark_hash(__u64 mark)
@@ -334,7 +339,8 @@ static long list_match(__u32 i, struct list_search *s)
 	return 1;
 }
 
-static __noinline int list_search(struct list_search *s, __u32 most)
+/* How many it has looked at. */
+static __always_inline long list_search(struct list_search *s, __u32 most)
 {
 	__u64 list = read_u64(layout.java_thread_list);
 
@@ -347,35 +353,126 @@ static __noinline int list_search(struct list_search *s, __u32 most)
 		s->count = read_u32(list + layout.list_length);
 		s->threads = read_u64(list + layout.list_threads);
 	}
-	bpf_loop(most, list_match, s, 0);
-	return 0;
+	return bpf_loop(most, list_match, s, 0);
 }
 
-/* The running thread's JavaThread, from what user space found at attach, else from the VM's list.
+/*
+ * Threads of native code attach and detach, and have another JavaThread each time, often at the
+ * address that the one before had; no probe tells (thread__start and thread__stop are of threads
+ * that Java starts). What a freed JavaThread leaves behind may look as it did. Its java.lang.Thread
+ * does not: that refers to the JavaThread (eetop) until it detaches.
  */
-SUBPROGRAM __u64 java_thread_search(__u32 tid, __u32 ns_tid)
-{
-	struct list_search s = {.ns_tid = ns_tid};
-	__u64 *known = bpf_map_lookup_elem(&java_thread_of, &tid);
 
-	if (known)
-		return *known;
-	list_search(&s, by_switches ? LIST_SCAN_SHORT : LIST_SCAN_MAX);
+/* Whether a JavaThread says that this is its thread. */
+static __always_inline int java_thread_runs(__u64 java_thread, __u32 ns_tid)
+{
+	__u64 osthread = read_u64(java_thread + layout.jt_osthread);
+
+	return osthread && read_u32(osthread + layout.os_thread_id) == ns_tid;
+}
+
+/* Whether the list may be searched for this thread: at most SEARCHED_MAX entries in a window. */
+static __always_inline int search_allowed(struct thread_state *t)
+{
+	__u32 window = bpf_ktime_get_ns() >> SEARCH_WINDOW_SHIFT;
+
+	if (t->java.window != window) {
+		t->java.window = window;
+		t->java.searched = 0;
+	}
+	return t->java.searched < SEARCHED_MAX;
+}
+
+/* Not a Java thread, or its list entry is not there yet: the list is not searched anew while it is
+ * the same one. */
+static __always_inline int search_due(struct thread_state *t)
+{
+	__u64 list = read_u64(layout.java_thread_list);
+	__u32 length = 0;
+
+	if (list && layout.jt_next < 0)
+		length = read_u32(list + layout.list_length);
+	if (list == t->java.list && length == t->java.list_length &&
+	    ++t->java.skipped % SEARCH_SAME_EACH)
+		return 0;
+	if (!search_allowed(t))
+		return 0;
+	t->java.list = list;
+	t->java.list_length = length;
+	return 1;
+}
+
+/* The running thread's JavaThread in the VM's list; 0: none there. ret_sure: nor elsewhere. */
+static __always_inline __u64 search_list(struct thread_state *t, int *ret_sure)
+{
+	struct list_search s = {.ns_tid = t->ns_tid};
+	__u32 most = by_switches ? LIST_SCAN_SHORT : LIST_SCAN_MAX;
+
+	t->java.searched += list_search(&s, most);
+	*ret_sure = s.count <= most;
 	if (s.found)
 		java_thread_learn(s.found);
 	return s.found;
 }
 
+/* The running thread's JavaThread, from what user space found at attach, else from the VM's list.
+ */
+SUBPROGRAM __u64 java_thread_search(struct thread_state *t)
+{
+	__u64 *known;
+	__u32 tid;
+	int sure;
+
+	if (!t)
+		return 0;
+	tid = t->tid;
+	known = bpf_map_lookup_elem(&java_thread_of, &tid);
+	return known && java_thread_runs(*known, t->ns_tid) ? *known : search_list(t, &sure);
+}
+
 static __always_inline __u64 java_thread_current(struct thread_state *t)
 {
-	if (t->java.thread)
-		return t->java.thread;
-	/* Not a Java thread, or its list entry is not there yet: do not search at every event. */
-	if (t->java.lookups > 8)
-		return 0;
-	t->java.lookups++;
-	t->java.thread = java_thread_search(current_tid(), t->ns_tid);
+	if (!t->java.thread && search_due(t))
+		t->java.thread = java_thread_search(t);
 	return t->java.thread;
+}
+
+/* What is known of its JavaThread, which may be none any more, or another's. */
+static __always_inline void java_thread_drop(struct thread_state *t)
+{
+	t->java.thread = t->java.known = t->java.osthread = 0;
+	t->java.handle = t->java.vthread = 0;
+}
+
+/*
+ * The running thread's JavaThread does not look like its own: it is looked for in the VM's list. 1:
+ * it has one now, of which nothing else is known yet. Where it is the same as before, or the list
+ * is too long to be sure, it is kept.
+ */
+SUBPROGRAM int java_thread_again(struct thread_state *t)
+{
+	struct wire_java_thread *j;
+	__u64 was, found;
+	__u32 tid;
+	int sure;
+
+	if (!t || !search_allowed(t))
+		return 0;
+	was = t->java.thread;
+	tid = t->tid;
+	found = search_list(t, &sure);
+	if (!found && !sure && was && java_thread_runs(was, t->ns_tid))
+		found = was;
+	if (was && found != was) {
+		j = bpf_map_lookup_elem(&java_threads, &was);
+		if (j && j->tid == tid)
+			java_thread_forget(was);
+	}
+	if (!found)
+		bpf_map_delete_elem(&java_thread_of, &tid);
+	java_thread_drop(t);
+	t->java.thread = found;
+	return found != 0;
 }
 
 /* --- whose is ObjectMonitor::_owner? ------------------------------------------------------ */

@@ -259,16 +259,13 @@ HS_SUBPROGRAM __u64 java_thread_checked(struct thread_state *t, __u32 tid, int c
 	if (t->java.thread && t->java.osthread) {
 		if (read_u64(t->java.thread + layout.jt_osthread) == t->java.osthread)
 			return t->java.thread;
-		t->java.thread = 0;
-		t->java.known = 0;
-		t->java.handle = t->java.vthread = 0;
-		t->java.lookups = 0;
+		java_thread_drop(t);
 	}
 	if (current) {
 		java_thread_current(t);
 	} else if (!t->java.thread) {
 		known = bpf_map_lookup_elem(&java_thread_of, &tid);
-		t->java.thread = known ? *known : 0;
+		t->java.thread = known && java_thread_runs(*known, t->ns_tid) ? *known : 0;
 	}
 	if (!t->java.thread)
 		return 0;

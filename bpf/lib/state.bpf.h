@@ -55,7 +55,9 @@ struct thread_java {
 	__u64 handle;   /* JavaThread::_threadObj: address of the oop; or that of the field */
 	__u64 vthread;  /* JavaThread::_vthread, likewise; valid with it */
 	__u64 osthread; /* JavaThread::_osthread, by which `thread` is known to be still the same */
-	__u32 lookups;  /* failed searches for its JavaThread */
+	__u64 list;     /* the VM's list of threads when it was last looked for there, */
+	__u32 list_length, skipped; /* its length, and how often that was not done since */
+	__u32 window, searched;     /* entries that were looked at in this window */
 	__u32 leaving;  /* the virtual thread that is about to leave it, until it is seen to have */
 };
 

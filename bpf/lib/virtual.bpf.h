@@ -8,10 +8,56 @@
 /* HotSpot takes microseconds of CPU time to unmount one. Less than UNMOUNTED_NS. */
 #define STAYS_NS 20000000ull
 
+/* The java.lang.Thread of its JavaThread; 0: it is not known, or stands for another one. */
+static __always_inline __u64 own_object(struct thread_state *t)
+{
+	__u64 oop;
+
+	if (!t->java.handle)
+		t->java.handle = handle_at(t->java.thread + layout.jt_thread_obj);
+	oop = t->java.handle ? read_handle(t->java.handle) : 0;
+	if (!oop || (layout.thread_eetop >= 0 &&
+		     read_u64(oop + layout.thread_eetop) != t->java.thread))
+		return 0;
+	return oop;
+}
+
+/* The running thread's java.lang.Thread; 0: it is not known. */
+static __always_inline __u64 thread_object_here(struct thread_state *t)
+{
+	__u64 oop;
+
+	if (!layout.ready || !java_thread_current(t))
+		return 0;
+	oop = own_object(t);
+	if (!oop && java_thread_again(t))
+		oop = own_object(t);
+	return oop;
+}
+
+/* The same; where stacks are deep, a frame less is needed without the call. */
+SUBPROGRAM __u64 thread_object(struct thread_state *t)
+{
+	return t ? thread_object_here(t) : 0;
+}
+
 /* The java.lang.Thread that runs on this JavaThread. */
 static __always_inline __u64 vthread_object(__u64 java_thread)
 {
 	return layout.jt_vthread < 0 ? 0 : read_handle(read_u64(java_thread + layout.jt_vthread));
+}
+
+/* The java.lang.VirtualThread that its JavaThread carries (JDK 21); 0: none. */
+static __always_inline __u64 carried_object(struct thread_state *t)
+{
+	__u64 object;
+
+	if (!t->java.handle || !t->java.vthread) {
+		t->java.handle = handle_at(t->java.thread + layout.jt_thread_obj);
+		t->java.vthread = read_u64(t->java.thread + layout.jt_vthread);
+	}
+	object = read_handle(t->java.vthread);
+	return object == read_handle(t->java.handle) ? 0 : object;
 }
 
 /*
@@ -30,15 +76,14 @@ static __always_inline __u64 virtual_id(struct thread_state *t, __u64 java_id)
 		id = read_u64(java_thread + layout.jt_owner_id);
 		return id != java_id && read_u64(java_thread + layout.jt_cont_entry) ? id : 0;
 	}
-	/* The handles stay where they are as long as the thread. */
-	if (!t->java.handle || !t->java.vthread) {
-		t->java.handle = handle_at(java_thread + layout.jt_thread_obj);
-		t->java.vthread = read_u64(java_thread + layout.jt_vthread);
+	object = carried_object(t);
+	/* The handles stay where they are as long as the JavaThread: is it still this one? */
+	if (object) {
+		object = thread_object(t);
+		t->java.vthread = 0;
+		object = object ? carried_object(t) : 0;
 	}
-	object = read_handle(t->java.vthread);
-	if (!object || layout.thread_tid < 0 || object == read_handle(t->java.handle))
-		return 0;
-	return read_u64(object + layout.thread_tid);
+	return object && layout.thread_tid >= 0 ? read_u64(object + layout.thread_tid) : 0;
 }
 
 /* Sends user space its name, once. */

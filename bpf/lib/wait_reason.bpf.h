@@ -108,20 +108,40 @@ static __always_inline long words_read(struct wait_scratch *s, __u64 addr, __u32
 	return bpf_probe_read_user(s->words, bytes, (void *)addr);
 }
 
+/* Of the running thread's OSThread into w->words. 0: it is that of its kernel thread. */
+static __always_inline int os_thread_read(struct thread_state *t, struct wait_scratch *w)
+{
+	if (!t->java.osthread && !java_thread_checked(t, t->tid, 1))
+		return -1;
+	return !t->java.osthread || words_read(w, t->java.osthread, layout.os_thread_id) ||
+	       words_u32(w->words, layout.os_thread_id) != t->ns_tid;
+}
+
 /* Of the running thread; 0: it is none of Java's. */
 static __always_inline __u32 os_state_read(struct thread_state *t, struct wait_scratch *w)
 {
-	if (!t->java.osthread && !java_thread_checked(t, t->tid, 1))
-		return 0;
-	if (!t->java.osthread || words_read(w, t->java.osthread, layout.os_thread_id) ||
-	    words_u32(w->words, layout.os_thread_id) != t->ns_tid) {
-		/* It has detached, and is another JavaThread now, if it is one. */
-		t->java.thread = t->java.known = t->java.osthread = 0;
-		t->java.handle = t->java.vthread = 0;
-		t->java.lookups = 0;
-		return 0;
-	}
-	return words_u32(w->words, layout.os_state);
+	int other = os_thread_read(t, w);
+
+	/* It has detached, and is another JavaThread now, if it is one. */
+	if (other > 0 && java_thread_again(t))
+		other = os_thread_read(t, w);
+	return other ? 0 : words_u32(w->words, layout.os_state);
+}
+
+/* Its java.lang.Thread into s->words. 0: it is its own. */
+static __always_inline int object_read(struct thread_state *t, struct thread_wait *w,
+				       struct wait_scratch *s)
+{
+	__s32 last = layout.holder_status >= 0 ? layout.thread_holder : layout.thread_status;
+
+	if (layout.thread_park_blocker > last)
+		last = layout.thread_park_blocker;
+	if (layout.thread_eetop > last)
+		last = layout.thread_eetop;
+	if (last < 0 || !w->java.oop || words_read(s, w->java.oop, last))
+		return -1;
+	return layout.thread_eetop >= 0 &&
+	       s->words[layout.thread_eetop >> 3 & (WAIT_WORDS - 1)] != t->java.thread;
 }
 
 /*
@@ -133,7 +153,7 @@ SUBPROGRAM __u32 status_read(struct thread_state *t, struct thread_wait *w, stru
 {
 	__u64 begin = gc_since(), stamp;
 	__u32 status, epoch = safepoint_epoch;
-	__s32 last;
+	int other;
 
 	if (!t || !w || !s)
 		return 0;
@@ -143,18 +163,14 @@ SUBPROGRAM __u32 status_read(struct thread_state *t, struct thread_wait *w, stru
 	} else {
 		stamp = w->java.stamp;
 	}
-	last = layout.holder_status >= 0 ? layout.thread_holder : layout.thread_status;
-	if (layout.thread_park_blocker > last)
-		last = layout.thread_park_blocker;
-
 	w->java.moved = stamp != w->java.stamp || stamp & 1;
-	if (w->java.moved || !w->java.oop || !layout.stops_to_move) {
-		w->java.oop = last < 0 ? 0 : thread_object(t);
-		w->java.stamp = stamp;
+	w->java.stamp = stamp;
+	other = w->java.moved || !w->java.oop || !layout.stops_to_move || object_read(t, w, s);
+	if (other) { /* or it is that of the JavaThread that it had before */
+		w->java.oop = thread_object_here(t);
+		other = object_read(t, w, s);
 	}
-	if (!w->java.oop || words_read(s, w->java.oop, last))
-		return 0;
-	status = status_in(s->words);
+	status = other ? 0 : status_in(s->words);
 	w->java.moving = stamp & 1 || gc_had_time(begin);
 	return status;
 }
@@ -208,7 +224,7 @@ SUBPROGRAM int wait_reason(struct thread_state *t)
 	struct thread_wait *w = t ? wait_of(t) : 0;
 	struct wait_scratch *s = scratch_get();
 	__u64 begin, at = futex_address();
-	__u32 status;
+	__u32 status, state;
 
 	if (!w || !s)
 		return WIRE_BLOCKED_OTHER;
@@ -216,7 +232,14 @@ SUBPROGRAM int wait_reason(struct thread_state *t)
 	if (t->java.thread && in_parker(w, at) && is_parked(status_read(t, w, s)) &&
 	    !w->java.moving)
 		return WIRE_BLOCKED_PARK;
-	switch (os_state_read(t, s)) {
+	state = os_state_read(t, s);
+	if (at && t->java.thread && (state < OS_MONITOR_WAIT || state > OS_OBJECT_WAIT)) {
+		/* What a JavaThread said that it had before? */
+		thread_object(t);
+		if (!t->java.osthread)
+			state = os_state_read(t, s);
+	}
+	switch (state) {
 	case OS_MONITOR_WAIT:
 		return WIRE_BLOCKED_LOCK;
 	case OS_OBJECT_WAIT:

@@ -12,7 +12,7 @@ PROBE(thread_start, __u64 name, __u32 length, __u64 java_id, __u64 os_tid, __u32
 		count_drop(WIRE_THREAD_JAVA, WIRE_LOST_MAP);
 		return 0;
 	}
-	t->java.lookups = 0;
+	t->java.list = 0;
 	r = emit_reserve(WIRE_THREAD_JAVA, sizeof(*r));
 	if (!r)
 		return 0;
