@@ -307,61 +307,23 @@ struct list_search {
 	__u64 threads; /* ThreadsList::_threads; of a chain, the next JavaThread */
 	__u32 count;
 	__u32 ns_tid;
-	__u64 id; /* 0: it is ns_tid that is looked for */
+	__u64 id;
 	__u64 found;
 };
 
-static long list_match(__u32 i, struct list_search *s)
+/* The i-th JavaThread; 0: there are no more. */
+static __always_inline __u64 list_entry(__u32 i, struct list_search *s)
 {
-	__u64 java_thread, osthread;
+	__u64 java_thread = s->threads;
 
-	if (i >= s->count)
-		return 1;
-	if (layout.jt_next >= 0) {
-		java_thread = s->threads;
-		if (!java_thread)
-			return 1;
+	if (i >= s->count || !java_thread)
+		return 0;
+	if (layout.jt_next >= 0)
 		s->threads = read_u64(java_thread + layout.jt_next);
-	} else {
-		/* From the end: new threads are added there. */
+	else /* from the end: new threads are added there */
 		java_thread = read_u64(s->threads + 8 * (__u64)(s->count - 1 - i));
-	}
-	if (s->id) {
-		if (!java_thread || read_u64(java_thread + layout.jt_owner_id) != s->id)
-			return 0;
-		s->found = java_thread;
-		return 1;
-	}
-	osthread = java_thread ? read_u64(java_thread + layout.jt_osthread) : 0;
-	if (!osthread || read_u32(osthread + layout.os_thread_id) != s->ns_tid)
-		return 0;
-	s->found = java_thread;
-	return 1;
+	return java_thread;
 }
-
-/* How many it has looked at. */
-static __always_inline long list_search(struct list_search *s, __u32 most)
-{
-	__u64 list = read_u64(layout.java_thread_list);
-
-	if (!list)
-		return 0;
-	if (layout.jt_next >= 0) { /* a chain, newest first */
-		s->count = LIST_SCAN_MAX;
-		s->threads = list;
-	} else {
-		s->count = read_u32(list + layout.list_length);
-		s->threads = read_u64(list + layout.list_threads);
-	}
-	return bpf_loop(most, list_match, s, 0);
-}
-
-/*
- * Threads of native code attach and detach, and have another JavaThread each time, often at the
- * address that the one before had; no probe tells (thread__start and thread__stop are of threads
- * that Java starts). What a freed JavaThread leaves behind may look as it did. Its java.lang.Thread
- * does not: that refers to the JavaThread (eetop) until it detaches.
- */
 
 /* Whether a JavaThread says that this is its thread. */
 static __always_inline int java_thread_runs(__u64 java_thread, __u32 ns_tid)
@@ -370,6 +332,48 @@ static __always_inline int java_thread_runs(__u64 java_thread, __u32 ns_tid)
 
 	return osthread && read_u32(osthread + layout.os_thread_id) == ns_tid;
 }
+
+static long list_match(__u32 i, struct list_search *s)
+{
+	__u64 java_thread = list_entry(i, s);
+
+	if (java_thread && !java_thread_runs(java_thread, s->ns_tid))
+		return 0;
+	s->found = java_thread;
+	return 1;
+}
+
+static long list_match_id(__u32 i, struct list_search *s)
+{
+	__u64 java_thread = list_entry(i, s);
+
+	if (java_thread && read_u64(java_thread + layout.jt_owner_id) != s->id)
+		return 0;
+	s->found = java_thread;
+	return 1;
+}
+
+static __always_inline void list_begin(struct list_search *s)
+{
+	__u64 list = read_u64(layout.java_thread_list);
+
+	if (!list)
+		return;
+	if (layout.jt_next >= 0) { /* a chain, newest first */
+		s->count = LIST_SCAN_MAX;
+		s->threads = list;
+	} else {
+		s->count = read_u32(list + layout.list_length);
+		s->threads = read_u64(list + layout.list_threads);
+	}
+}
+
+/*
+ * Threads of native code attach and detach, and have another JavaThread each time, often at the
+ * address that the one before had; no probe tells (thread__start and thread__stop are of threads
+ * that Java starts). What a freed JavaThread leaves behind may look as it did. Its java.lang.Thread
+ * does not: that refers to the JavaThread (eetop) until it detaches.
+ */
 
 /* Whether the list may be searched for this thread: at most SEARCHED_MAX entries in a window. */
 static __always_inline int search_allowed(struct thread_state *t)
@@ -402,14 +406,18 @@ static __always_inline int search_due(struct thread_state *t)
 	return 1;
 }
 
-/* The running thread's JavaThread in the VM's list; 0: none there. ret_sure: nor elsewhere. */
-static __always_inline __u64 search_list(struct thread_state *t, int *ret_sure)
+/* The running thread's JavaThread in the VM's list; 0: it is not there. */
+SUBPROGRAM __u64 search_list(struct thread_state *t)
 {
-	struct list_search s = {.ns_tid = t->ns_tid};
+	struct list_search s = {};
 	__u32 most = by_switches ? LIST_SCAN_SHORT : LIST_SCAN_MAX;
 
-	t->java.searched += list_search(&s, most);
-	*ret_sure = s.count <= most;
+	if (!t)
+		return 0;
+	s.ns_tid = t->ns_tid;
+	list_begin(&s);
+	t->java.searched += bpf_loop(most, list_match, &s, 0);
+	t->java.in_part = s.count > most;
 	if (s.found)
 		java_thread_learn(s.found);
 	return s.found;
@@ -421,18 +429,17 @@ SUBPROGRAM __u64 java_thread_search(struct thread_state *t)
 {
 	__u64 *known;
 	__u32 tid;
-	int sure;
 
-	if (!t)
+	if (!t || !search_due(t))
 		return 0;
 	tid = t->tid;
 	known = bpf_map_lookup_elem(&java_thread_of, &tid);
-	return known && java_thread_runs(*known, t->ns_tid) ? *known : search_list(t, &sure);
+	return known && java_thread_runs(*known, t->ns_tid) ? *known : search_list(t);
 }
 
 static __always_inline __u64 java_thread_current(struct thread_state *t)
 {
-	if (!t->java.thread && search_due(t))
+	if (!t->java.thread)
 		t->java.thread = java_thread_search(t);
 	return t->java.thread;
 }
@@ -454,14 +461,13 @@ SUBPROGRAM int java_thread_again(struct thread_state *t)
 	struct wire_java_thread *j;
 	__u64 was, found;
 	__u32 tid;
-	int sure;
 
 	if (!t || !search_allowed(t))
 		return 0;
 	was = t->java.thread;
 	tid = t->tid;
-	found = search_list(t, &sure);
-	if (!found && !sure && was && java_thread_runs(was, t->ns_tid))
+	found = search_list(t);
+	if (!found && t->java.in_part && was && java_thread_runs(was, t->ns_tid))
 		found = was;
 	if (was && found != was) {
 		j = bpf_map_lookup_elem(&java_threads, &was);
@@ -584,7 +590,8 @@ SUBPROGRAM __u64 owner_by_id(__u64 id, __u32 *ret_source)
 	*ret_source = WIRE_OWNER_UNRESOLVED;
 	if (layout.jt_owner_id < 0 || layout.jt_cont_entry < 0 || !virtual_tid(id))
 		return 0;
-	list_search(&s, LIST_SCAN_ID);
+	list_begin(&s);
+	bpf_loop(LIST_SCAN_ID, list_match_id, &s, 0);
 	if (s.found)
 		on = java_thread_tid(s.found);
 	if (s.found && !is_carrying(s.found, id)) {

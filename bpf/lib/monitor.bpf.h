@@ -85,7 +85,7 @@ static __always_inline int monitor_is_of(__u64 monitor, __u64 header, __u64 oop)
  * move the object meanwhile, and what is read of it may be anything: then the class is the one that
  * was read before, if it was.
  */
-static __noinline struct monitor_state *monitor_read(__u64 monitor, __u32 moving)
+SUBPROGRAM int monitor_update(__u64 monitor, __u32 moving)
 {
 	struct monitor_state *m, fresh = {};
 	__u64 oop, header, stamp = moving ? gc_stamp() : 0;
@@ -103,9 +103,15 @@ static __noinline struct monitor_state *monitor_read(__u64 monitor, __u32 moving
 		fresh.klass = m && m->handle == fresh.handle ? m->klass : 0;
 	if (m && m->handle == fresh.handle && m->klass == fresh.klass) {
 		m->hash = fresh.hash;
-		return m;
+		return 0;
 	}
 	bpf_map_update_elem(&monitors, &monitor, &fresh, BPF_ANY);
+	return 0;
+}
+
+static __always_inline struct monitor_state *monitor_read(__u64 monitor, __u32 moving)
+{
+	monitor_update(monitor, moving);
 	return bpf_map_lookup_elem(&monitors, &monitor);
 }
 

@@ -58,6 +58,7 @@ struct thread_java {
 	__u64 list;     /* the VM's list of threads when it was last looked for there, */
 	__u32 list_length, skipped; /* its length, and how often that was not done since */
 	__u32 window, searched;     /* entries that were looked at in this window */
+	__u32 in_part; /* the list was too long to look at all of it */
 	__u32 leaving;  /* the virtual thread that is about to leave it, until it is seen to have */
 };
 

@@ -9,10 +9,12 @@
 #define STAYS_NS 20000000ull
 
 /* The java.lang.Thread of its JavaThread; 0: it is not known, or stands for another one. */
-static __always_inline __u64 own_object(struct thread_state *t)
+SUBPROGRAM __u64 own_object(struct thread_state *t)
 {
 	__u64 oop;
 
+	if (!t)
+		return 0;
 	if (!t->java.handle)
 		t->java.handle = handle_at(t->java.thread + layout.jt_thread_obj);
 	oop = t->java.handle ? read_handle(t->java.handle) : 0;

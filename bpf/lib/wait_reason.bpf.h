@@ -117,15 +117,29 @@ static __always_inline int os_thread_read(struct thread_state *t, struct wait_sc
 	       words_u32(w->words, layout.os_thread_id) != t->ns_tid;
 }
 
-/* Of the running thread; 0: it is none of Java's. */
-static __always_inline __u32 os_state_read(struct thread_state *t, struct wait_scratch *w)
+/* Whether the running thread's OSThread, which was read as that of its kernel thread or of `other`,
+ * is to be read once more: the thread has detached, and may be another JavaThread now. What that
+ * left behind may look as it did: if it says that the thread runs, but it waits for a futex, its
+ * java.lang.Thread is asked, too. */
+static __always_inline int os_state_again(struct thread_state *t, int other, __u32 state, __u64 at)
+{
+	if (other > 0)
+		return java_thread_again(t);
+	if (other || !at || (state >= OS_MONITOR_WAIT && state <= OS_OBJECT_WAIT))
+		return 0;
+	thread_object(t);
+	return !t->java.osthread;
+}
+
+/* Of the running thread, which waits at a futex or 0; 0: it is none of Java's. */
+static __always_inline __u32 os_state_read(struct thread_state *t, struct wait_scratch *w, __u64 at)
 {
 	int other = os_thread_read(t, w);
+	__u32 state = other ? 0 : words_u32(w->words, layout.os_state);
 
-	/* It has detached, and is another JavaThread now, if it is one. */
-	if (other > 0 && java_thread_again(t))
-		other = os_thread_read(t, w);
-	return other ? 0 : words_u32(w->words, layout.os_state);
+	if (!os_state_again(t, other, state, at))
+		return state;
+	return os_thread_read(t, w) ? 0 : words_u32(w->words, layout.os_state);
 }
 
 /* Its java.lang.Thread into s->words. 0: it is its own. */
@@ -165,13 +179,13 @@ SUBPROGRAM __u32 status_read(struct thread_state *t, struct thread_wait *w, stru
 	}
 	w->java.moved = stamp != w->java.stamp || stamp & 1;
 	w->java.stamp = stamp;
-	other = w->java.moved || !w->java.oop || !layout.stops_to_move || object_read(t, w, s);
-	if (other) { /* or it is that of the JavaThread that it had before */
+	if (w->java.moved || !w->java.oop || !layout.stops_to_move)
 		w->java.oop = thread_object_here(t);
-		other = object_read(t, w, s);
-	}
+	other = object_read(t, w, s);
+	if (other) /* that of the JavaThread that it had before: it is looked for the next time */
+		w->java.oop = 0;
 	status = other ? 0 : status_in(s->words);
-	w->java.moving = stamp & 1 || gc_had_time(begin);
+	w->java.moving = other > 0 || stamp & 1 || gc_had_time(begin);
 	return status;
 }
 
@@ -224,7 +238,7 @@ SUBPROGRAM int wait_reason(struct thread_state *t)
 	struct thread_wait *w = t ? wait_of(t) : 0;
 	struct wait_scratch *s = scratch_get();
 	__u64 begin, at = futex_address();
-	__u32 status, state;
+	__u32 status;
 
 	if (!w || !s)
 		return WIRE_BLOCKED_OTHER;
@@ -232,14 +246,7 @@ SUBPROGRAM int wait_reason(struct thread_state *t)
 	if (t->java.thread && in_parker(w, at) && is_parked(status_read(t, w, s)) &&
 	    !w->java.moving)
 		return WIRE_BLOCKED_PARK;
-	state = os_state_read(t, s);
-	if (at && t->java.thread && (state < OS_MONITOR_WAIT || state > OS_OBJECT_WAIT)) {
-		/* What a JavaThread said that it had before? */
-		thread_object(t);
-		if (!t->java.osthread)
-			state = os_state_read(t, s);
-	}
-	switch (state) {
+	switch (os_state_read(t, s, at)) {
 	case OS_MONITOR_WAIT:
 		return WIRE_BLOCKED_LOCK;
 	case OS_OBJECT_WAIT:

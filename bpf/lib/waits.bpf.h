@@ -245,7 +245,7 @@ static __always_inline int lock_goes_on(struct thread_state *t, struct thread_wa
 	if (!s || w->end.released || ran >= SPIN_NS)
 		return 0;
 	/* What wait_reason() has read is needed yet, if it blocks. */
-	if (runnable ? os_state_read(t, s) != OS_MONITOR_WAIT : reason != WIRE_BLOCKED_LOCK)
+	if (runnable ? os_state_read(t, s, 0) != OS_MONITOR_WAIT : reason != WIRE_BLOCKED_LOCK)
 		return 0;
 	monitor = pending_monitor(t);
 	if ((monitor ? monitor : waiting_monitor(t)) != w->on.object)
