@@ -18,7 +18,7 @@
 /* Entries of the list that are looked at for a thread in a window of 1.07 s, of 0.1 us each; and in
  * a list that may be the same one, at each so many occasions. */
 #define SEARCHED_MAX 16384
-#define SEARCH_SAME_EACH 64
+#define SEARCH_SAME_EACH 16
 #define SEARCH_WINDOW_SHIFT 30
 #define LIST_SCAN_ID 64     /* for an owner by its id: most often it is a virtual thread on none */
 
@@ -387,22 +387,31 @@ static __always_inline int search_allowed(struct thread_state *t)
 	return t->java.searched < SEARCHED_MAX;
 }
 
+/* What tells the VM's list from the one before it at the same address: how long it is; of a chain,
+ * whose thread is its newest. */
+static __always_inline __u32 list_mark(__u64 list)
+{
+	if (!list)
+		return 0;
+	if (layout.jt_next < 0)
+		return read_u32(list + layout.list_length);
+	return read_u32(read_u64(list + layout.jt_osthread) + layout.os_thread_id);
+}
+
 /* Not a Java thread, or its list entry is not there yet: the list is not searched anew while it is
  * the same one. */
 static __always_inline int search_due(struct thread_state *t)
 {
 	__u64 list = read_u64(layout.java_thread_list);
-	__u32 length = 0;
+	__u32 mark = list_mark(list);
 
-	if (list && layout.jt_next < 0)
-		length = read_u32(list + layout.list_length);
-	if (list == t->java.list && length == t->java.list_length &&
+	if (list == t->java.list && mark == t->java.list_mark &&
 	    ++t->java.skipped % SEARCH_SAME_EACH)
 		return 0;
 	if (!search_allowed(t))
 		return 0;
 	t->java.list = list;
-	t->java.list_length = length;
+	t->java.list_mark = mark;
 	return 1;
 }
 
@@ -444,11 +453,13 @@ static __always_inline __u64 java_thread_current(struct thread_state *t)
 	return t->java.thread;
 }
 
-/* What is known of its JavaThread, which may be none any more, or another's. */
+/* What is known of its JavaThread, which may be none any more, or another's. It is looked for at
+ * the next occasion. */
 static __always_inline void java_thread_drop(struct thread_state *t)
 {
 	t->java.thread = t->java.known = t->java.osthread = 0;
 	t->java.handle = t->java.vthread = 0;
+	t->java.list = 0;
 }
 
 /*

@@ -56,7 +56,7 @@ struct thread_java {
 	__u64 vthread;  /* JavaThread::_vthread, likewise; valid with it */
 	__u64 osthread; /* JavaThread::_osthread, by which `thread` is known to be still the same */
 	__u64 list;     /* the VM's list of threads when it was last looked for there, */
-	__u32 list_length, skipped; /* its length, and how often that was not done since */
+	__u32 list_mark, skipped;   /* as of list_mark(), and how often that was not done since */
 	__u32 window, searched;     /* entries that were looked at in this window */
 	__u32 in_part; /* the list was too long to look at all of it */
 	__u32 leaving;  /* the virtual thread that is about to leave it, until it is seen to have */
