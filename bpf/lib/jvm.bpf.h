@@ -311,13 +311,16 @@ struct list_search {
 	__u64 found;
 };
 
-/* The i-th JavaThread; 0: there are no more. */
+static __always_inline int list_is_over(__u32 i, const struct list_search *s)
+{
+	return i >= s->count || !s->threads;
+}
+
+/* The i-th JavaThread; 0: it cannot be read. */
 static __always_inline __u64 list_entry(__u32 i, struct list_search *s)
 {
 	__u64 java_thread = s->threads;
 
-	if (i >= s->count || !java_thread)
-		return 0;
 	if (layout.jt_next >= 0)
 		s->threads = read_u64(java_thread + layout.jt_next);
 	else /* from the end: new threads are added there */
@@ -335,9 +338,12 @@ static __always_inline int java_thread_runs(__u64 java_thread, __u32 ns_tid)
 
 static long list_match(__u32 i, struct list_search *s)
 {
-	__u64 java_thread = list_entry(i, s);
+	__u64 java_thread;
 
-	if (java_thread && !java_thread_runs(java_thread, s->ns_tid))
+	if (list_is_over(i, s))
+		return 1;
+	java_thread = list_entry(i, s);
+	if (!java_thread || !java_thread_runs(java_thread, s->ns_tid))
 		return 0;
 	s->found = java_thread;
 	return 1;
@@ -345,9 +351,12 @@ static long list_match(__u32 i, struct list_search *s)
 
 static long list_match_id(__u32 i, struct list_search *s)
 {
-	__u64 java_thread = list_entry(i, s);
+	__u64 java_thread;
 
-	if (java_thread && read_u64(java_thread + layout.jt_owner_id) != s->id)
+	if (list_is_over(i, s))
+		return 1;
+	java_thread = list_entry(i, s);
+	if (!java_thread || read_u64(java_thread + layout.jt_owner_id) != s->id)
 		return 0;
 	s->found = java_thread;
 	return 1;
