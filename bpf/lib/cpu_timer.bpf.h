@@ -131,3 +131,15 @@ static __always_inline int timer_due(struct cpu_timer *t, __u64 now)
 	timer_start(t, now);
 	return due;
 }
+
+/* A sample has been taken, from begin to end. A walk may take longer than the period: then the next
+ * sample would be due at once, and the thread would not get on. It has half a period first. */
+static __always_inline void timer_sampled(struct cpu_timer *t, __u64 begin, __u64 end)
+{
+	__u64 least = timer_ran(t, end) + timer_period_ns / 2;
+
+	if (since(end, begin) <= timer_period_ns / 2 || t->due_ns >= least)
+		return;
+	t->due_ns = least;
+	timer_start(t, end);
+}

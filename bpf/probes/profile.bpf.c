@@ -322,10 +322,12 @@ static int timer_fired(void *map, __u32 *key, struct cpu_timer *t)
 	}
 	if (!t->since && id >> 32 == target_tgid)
 		t->since = found_since((__u32)id, now);
-	if (!t->since)
+	if (!t->since) {
 		timer_rests(t, now, !(__u32)id);
-	else if (timer_due(t, now))
+	} else if (timer_due(t, now)) {
 		sample(interrupted_pc());
+		timer_sampled(t, now, bpf_ktime_get_ns());
+	}
 	return 0;
 }
 

@@ -374,14 +374,14 @@ HS_FN int hs_interrupted_here(struct hs_walk *w)
 /*
  * A loop is interrupted at many addresses, each of which would make another chain. So the frame
  * where it was is taken off, and the chain is that of the callers: it begins at a return address,
- * as if it were a walk of its own, and is remembered like one.
+ * as if it were a walk of its own, and is remembered like one. A stub has no frame that is told,
+ * nor has the interpreter when a method has returned: there is none to be taken off.
  */
 HS_FN void hs_split(struct hs_walk *w)
 {
 	w->top.code = 0;
-	if (!w->stack.count)
-		return;
-	w->top = w->stack.frames[0];
+	if (w->stack.count)
+		w->top = w->stack.frames[0];
 	w->stack.count = 0;
 	w->hash1 = 0;
 	w->hash2 = 0;

@@ -193,28 +193,38 @@ class Profile(ProfileTest):
         """Needs a quiet machine: time that is stolen, or that another thread takes, moves the clock against the program."""
         self.assertGreater(max(self.early("--sample=1ms,jitter=off,event=cpu-clock")[0] for _ in range(2)), 3.5)
 
-    def check_deep(self, *options):
+    def check_deep(self, mode, seconds, *options):
         """What is below the interrupted frame is the same each time, and is not walked each time: else a walk of so many
         frames would soon be refused (too_often)."""
-        vm = self.java("Hot", "deep", 2, 450, options=options)
+        vm = self.java("Hot", mode, seconds, 450, options=options)
         recorder = self.record(vm, "--sample=100us")
         vm.ask("go", deadline_s=60)
         log = recorder.stop()
         thread, = (e["thread"] for e in log.raw_of("thread") if e["name"] == "hot-0")
         samples = Samples(log, thread)
         print(samples.results)
-        self.assertGreater(len(samples.list), 5000)
+        self.assertNotIn("too_often", samples.results)
+        self.assertGreater(len(samples.list), 2500 * seconds)
         self.assertGreater(samples.results["complete"], 0.95 * len(samples.list))
         deep = sum(len(chain) > 450 for _, chain, e in samples.list if e["result"] == "complete")
         self.assertGreater(deep, 0.9 * samples.results["complete"])
 
+    COMPILED = ("-Xcomp", *(f"-XX:CompileCommand={c}" for c in ("quiet", "compileonly,Hot::*", "dontinline,Hot::below")))
+
     def test_a_deep_stack_often(self):
-        self.check_deep("-Xcomp", *(f"-XX:CompileCommand={c}" for c in (
-            "quiet", "compileonly,Hot::*", "dontinline,Hot::down")))
+        self.check_deep("deep", 2, *self.COMPILED)
 
     def test_a_deep_stack_often_interpreted(self):
         """Five words of each frame, in 45 KB of stack."""
-        self.check_deep("-Xint")
+        self.check_deep("deep", 2, "-Xint")
+
+    def test_a_deep_stack_below_a_stub(self):
+        """The stub that copies has no frame of its own."""
+        self.check_deep("copies", 2, *self.COMPILED)
+
+    def test_a_deep_stack_below_a_frame_that_is_gone(self):
+        """Where the interpreter returns from a method, that has no frame any more."""
+        self.check_deep("returns", 2, "-Xint")
 
     def test_a_clock_runs_with_its_thread_only(self):
         """The main thread waits all the time, and is not sampled; nor is any thread while the JVM is idle."""

@@ -9,8 +9,9 @@ import java.util.zip.CRC32;
  * Threads that spend known shares of their CPU time in methods of theirs: hot SECONDS THREADS takes turns of 5 to 25 ms in
  * each of them, lockstep SECONDS PERIOD_US goes from one to the other at fixed times of the thread's own clock, bursts MS
  * PERIOD_US does so and sleeps six times as long after each period, locked
- * SECONDS MS works for MS with a lock for which another thread waits, and for twice as long without it, deep SECONDS FRAMES
- * works below so many frames. Begins at the first line of input, and answers {THREAD: {METHOD: ns}} by the thread's own clock; total is all that the thread ran.
+ * SECONDS MS works for MS with a lock for which another thread waits, and for twice as long without it, deep, returns or
+ * copies SECONDS FRAMES works below so many frames, with no calls, by calls of a small method, or by copying arrays. Begins at
+ * the first line of input, and answers {THREAD: {METHOD: ns}} by the thread's own clock; total is all that the thread ran.
  */
 public class Hot {
     interface Step {
@@ -155,10 +156,27 @@ public class Hot {
         tell(new String[] {"early", "late"}, new long[] {early, late});
     }
 
-    static void deep(long seconds, int frames) {
+    static long small(long x) {
+        return x + 1;
+    }
+
+    static long returns(int n) {
+        long x = 0;
+        for (int i = 0; i < n * 500; i++)
+            x = small(x);
+        return x;
+    }
+
+    static long below(int depth, String what) {
+        if (depth > 0)
+            return below(depth - 1, what) + depth;
+        return what.equals("deep") ? arithmetic(500) : what.equals("returns") ? returns(200) : arraycopy(500);
+    }
+
+    static void deep(long seconds, int frames, String what) {
         long begin = now();
         while (now() - begin < seconds * 1_000_000_000L)
-            sink += down(frames, 500);
+            sink += below(frames, what);
         tell(new String[0], new long[0]);
     }
 
@@ -219,8 +237,8 @@ public class Hot {
                         hot(seconds);
                     else if (args[0].equals("locked"))
                         locked(seconds, last);
-                    else if (args[0].equals("deep"))
-                        deep(seconds, (int) last);
+                    else if (args[0].equals("deep") || args[0].equals("returns") || args[0].equals("copies"))
+                        deep(seconds, (int) last, args[0]);
                     else if (args[0].equals("bursts"))
                         bursts(seconds, last * 1000);
                     else
