@@ -231,8 +231,9 @@ class Jtreg(jvm.JavaTest):
 
     def check_sleep(self, log, name):
         main = [e for e in self.jfr(name) if e["values"]["eventThread"]["javaName"] == "main"]
-        off = [e for e in self.within(name, log.of("off_cpu")) if e["reason"] == "sleep" and name_of(e["thread"]) == "main"]
-        self.assertEqual((len(main), len(off)), (1, 1))
+        all_off = [e for e in self.within(name, log.of("off_cpu")) if name_of(e["thread"]) == "main"]
+        off = [e for e in all_off if e["reason"] == "sleep"]
+        self.assertEqual((len(main), len(off)), (1, 1), all_off)
         ns = of_jfr(main[0])[3]
         print(f"{name}: main: JFR {ns / MS:.3f} ms, spoor {off[0]['off_ns'] / MS:.3f} ms", flush=True)
         # The rest of JFR's time: the thread runs, its CPU is stolen, or it waits for one, before it sleeps and after that.

@@ -13,13 +13,14 @@ public final class KernelThread implements AutoCloseable {
     private static final int NAME_MAX = 15;
     private static final int TRIES = 10_000;
 
-    private final RandomAccessFile stat, syscall; // of /proc/PID/task/TID
+    private final RandomAccessFile stat, syscall, schedstat; // of /proc/PID/task/TID
     private final byte[] buffer = new byte[512];
 
     private KernelThread(String folder) throws IOException {
         stat = new RandomAccessFile(folder + "/stat", "r");
         try {
             syscall = new RandomAccessFile(folder + "/syscall", "r");
+            schedstat = new RandomAccessFile(folder + "/schedstat", "r");
         } catch (IOException e) {
             stat.close();
             throw e;
@@ -79,11 +80,21 @@ public final class KernelThread implements AutoCloseable {
         }
     }
 
+    /** For how long it has waited for a CPU. */
+    long runnableNs() {
+        try {
+            return Long.parseLong(read(schedstat).split("\\s+")[1]);
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
     @Override
     public void close() {
         try {
             stat.close();
             syscall.close();
+            schedstat.close();
         } catch (IOException e) {
             throw new IllegalStateException(e);
         }

@@ -1,3 +1,5 @@
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
@@ -14,7 +16,8 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
  *
  * On a busy machine the waiter may lose its CPU between its stamps and the lock. How much of what it
  * measures this can be is measured, too: from the stamp before until somebody else has seen it
- * blocked, and from the owner's release until the stamp behind.
+ * blocked, and from the owner's release until the stamp behind. Of the owner it is told for how long it
+ * had the lock, and was neither running nor waiting for a CPU meanwhile, by the kernel's counts.
  */
 public class Known {
     static final class LockA { }
@@ -114,8 +117,20 @@ public class Known {
     }
 
     static final Queue<String> truth = new ConcurrentLinkedQueue<>(); // without a lock of its own
+    static final ThreadMXBean CLOCK = ManagementFactory.getThreadMXBean();
     static volatile boolean held;
     static volatile long released;
+    static volatile long heldNs, ownerBlockedNs;
+
+    /** Stolen time is in it. The three are read while the thread keeps its CPU. */
+    static long blockedNs(Worker self) {
+        long begin, ns;
+        do {
+            begin = System.nanoTime();
+            ns = begin - CLOCK.getCurrentThreadCpuTime() - self.kernels.runnableNs();
+        } while (System.nanoTime() - begin > 1_000_000);
+        return ns;
+    }
 
     /** One thread's blocking in a phase. */
     static final class Blocked {
@@ -146,9 +161,12 @@ public class Known {
                       Worker... waiters) {
         held = false;
         owner.give(() -> own.run(() -> {
+            long begin = System.nanoTime(), blocked = blockedNs(owner);
             held = true;
             spend(ms, busy);
+            ownerBlockedNs = blockedNs(owner) - blocked;
             released = System.nanoTime();
+            heldNs = released - begin;
         }));
         while (!held) {
             pause(1);
@@ -169,8 +187,8 @@ public class Known {
         }
         for (Blocked b : all) {
             truth.add(String.format("{\"lock_class\":\"%s\",\"owner\":\"%s\",\"waiter\":\"%s\",\"blocked_ns\":%d,"
-                    + "\"noise_ns\":%d,\"busy\":%b}", lockClass, owner.getName(), b.waiter.getName(),
-                    b.after - b.before, b.noise(), busy));
+                    + "\"noise_ns\":%d,\"busy\":%b,\"held_ns\":%d,\"owner_blocked_ns\":%d}", lockClass, owner.getName(),
+                    b.waiter.getName(), b.after - b.before, b.noise(), busy, heldNs, ownerBlockedNs));
         }
     }
 
