@@ -14,8 +14,11 @@
 struct memo_key {
 	__u64 sp, pc;
 	__u32 way;
-	__u32 unlock; /* the first frame may be a call that releases a lock: another chain */
+	__u32 first; /* MEMO_FIRST_...: another chain by the same words */
 };
+
+#define MEMO_FIRST_UNLOCK 1      /* the first frame may be a call that releases a lock */
+#define MEMO_FIRST_INTERRUPTED 2 /* ... or one of a leaf, which has no debug information */
 
 /* Walks that were done, and what they have read (essay in hotspot.bpf.h). */
 struct {
@@ -195,7 +198,10 @@ HS_SUBPROGRAM __u32 walk(struct walk_slot *s, struct thread_state *t, __u64 swit
 	class_was = class_epoch;
 	key.sp = s->walk.sp;
 	key.pc = s->walk.pc;
-	key.unlock = s->walk.via == WIRE_VIA_NATIVE && s->start.unlock;
+	if (s->walk.via == WIRE_VIA_NATIVE && s->start.unlock)
+		key.first = MEMO_FIRST_UNLOCK;
+	else if (s->start.split && s->walk.first == WIRE_FRAME_INTERRUPTED)
+		key.first = MEMO_FIRST_INTERRUPTED;
 	memo = s->walk.from && memo_worth(t);
 	if (memo)
 		id = memo_find(s, &key);
