@@ -88,6 +88,29 @@ static __noinline int emit_off_cpu(struct thread_state *t, __u32 tid, __u64 now)
 	return 0;
 }
 
+/* The thread has a CPU since `now`. */
+static __always_inline void off_cpu_over(struct thread_state *t, __u32 tid, __u64 now)
+{
+	__u64 off = t->off.since ? since(now, t->off.since) : 0;
+
+	if (off && off >= off_cpu_ns) {
+		if (off_cpu_chains)
+			t->walk.off_short &= t->walk.off_short & OFF_OPEN ? 0 : OFF_SHORT;
+		emit_off_cpu(t, tid, now);
+	} else if (off_cpu_chains && t->walk.off_short & OFF_OPEN) {
+		t->walk.off_short = OFF_SHORT;
+	}
+	t->off.since = 0;
+}
+
+/* The switch to it was not seen, see switch_in_late(): all that there is to be said of it is said
+ * when the thread leaves its CPU again. */
+static __noinline int off_cpu_late(struct thread_state *t, __u32 tid)
+{
+	off_cpu_over(t, tid, t->time.since);
+	return 0;
+}
+
 static __always_inline void switch_in(struct thread_state *t, __u32 tid, __u64 now, __u64 clock,
 				      __u32 cpu)
 {
@@ -105,13 +128,7 @@ static __always_inline void switch_in(struct thread_state *t, __u32 tid, __u64 n
 	t->time.steal_base = clock;
 	t->time.cpu = cpu;
 	write_end(t);
-	if (t->off.since && since(now, t->off.since) >= off_cpu_ns) {
-		if (off_cpu_chains)
-			t->walk.off_short &= t->walk.off_short & OFF_OPEN ? 0 : OFF_SHORT;
-		emit_off_cpu(t, tid, now);
-	} else if (off_cpu_chains && t->walk.off_short & OFF_OPEN) {
-		t->walk.off_short = OFF_SHORT;
-	}
+	off_cpu_over(t, tid, now);
 	if (by_switches)
 		wait_over(t, now);
 }
@@ -198,6 +215,8 @@ static __always_inline void leave(struct thread_state *t, struct task_struct *ta
 
 	if (t->time.run != RUN_RUNNING)
 		switch_in_late(t, tid, now, clock_turn_over(task), clock, t->time.cpu);
+	if (t->off.since)
+		off_cpu_late(t, tid);
 	if (by_switches)
 		wait_check(t, t->time.since);
 	if (now < t->time.since)

@@ -1,4 +1,5 @@
 """Wall clock by state: against the clocks of the threads themselves, and of the kernel for a quota."""
+import collections
 import csv
 import io
 import json
@@ -158,6 +159,38 @@ class Wall(WallTest):
                            (safepoints - late) * 0.8, f"VM Thread without a CPU: {late}")
         self.tell("pause, and what the VM says of its safepoints", got["spin"]["pause"], safepoints)
         self.check_cpu("spin", got["spin"], said["spin"])
+
+
+class EachSleep(JavaTest):
+    """On some machines switches to a thread are not seen, one in some thousand (bpf/lib/thread.bpf.h, switch_in_late())."""
+    THREADS, TIMES, MS = 20, 100, 47
+
+    def check(self, probes):
+        vm = self.java("Sleeps", self.THREADS, self.TIMES, self.MS)
+        recorder = self.record(vm, "--probes", probes)
+        said = json.loads(vm.ask("go", deadline_s=120))
+        log = recorder.stop()
+        self.assertEqual(log.lost(), {})
+        names = {e["thread"]: e["name"] for e in log.raw_of("thread")}
+        sleeps = collections.defaultdict(list)
+        for e in log.raw_of("off_cpu"):
+            if e["reason"] == "sleep":
+                sleeps[names[e["thread"]]].append(e)
+        for name, own_ns in said.items():
+            with self.subTest(name):
+                self.assertEqual(len(sleeps[name]), self.TIMES)
+                slept_ns = sum(e["off_ns"] for e in sleeps[name])
+                self.assertGreaterEqual(slept_ns, 0.99 * self.TIMES * self.MS * 10**6)
+                self.assertLessEqual(slept_ns, own_ns)
+                times = sorted((e["time_ns"] - e["off_ns"], e["time_ns"]) for e in sleeps[name])
+                for (_, ended), (begun, _) in zip(times, times[1:]):
+                    self.assertLessEqual(ended, begun)
+
+    def test_without_probes(self):
+        self.check("none")
+
+    def test_with_probes(self):
+        self.check("usdt")
 
 
 class WallOnPatchedJvm(PatchedJavaTest, Wall):
