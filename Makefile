@@ -88,7 +88,7 @@ CURL_HEADERS := $(if $(wildcard /usr/include/curl/curl.h /usr/include/*/curl/cur
 PACKAGES := gcc libc6-dev make clang llvm bpftool libbpf-dev libdw-dev libelf-dev zlib1g-dev libcap-dev \
 	libmsgpack-dev libjansson-dev systemtap-sdt-dev linux-libc-dev openjdk-17-jdk-headless python3 \
 	procps util-linux liblz4-dev libzstd-dev liblua5.4-dev libsqlite3-dev $(CURL_HEADERS)
-TEST_PACKAGES := libcmocka-dev libcurl3-gnutls openssl python3-msgpack python3-zstandard python3-lz4 patch nodejs libcap2-bin systemd \
+TEST_PACKAGES := git libcmocka-dev libcurl3-gnutls openssl python3-msgpack python3-zstandard python3-lz4 patch nodejs libcap2-bin systemd \
 	e2fsprogs debootstrap tomcat10-common tomcat10-examples libservlet-api-java runc \
 	golang-github-containers-common python3-yaml chromium fonts-dejavu-core golang-go protobuf-compiler
 JVM_PACKAGES := gcc g++ libc6-dev make autoconf m4 zip unzip file patch xz-utils dpkg-dev systemtap-sdt-dev \

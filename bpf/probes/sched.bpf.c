@@ -104,9 +104,12 @@ static __always_inline void off_cpu_over(struct thread_state *t, __u32 tid, __u6
 }
 
 /* The switch to it was not seen, see switch_in_late(): all that there is to be said of it is said
- * when the thread leaves its CPU again. */
+ * when the thread leaves its CPU again. A wait of it has been told by then, see wait_check(). */
 static __noinline int off_cpu_late(struct thread_state *t, __u32 tid)
 {
+	if (reason_has_events(t->reason.now) &&
+	    t->time.runnable_ns - t->off.runnable_ns < off_cpu_ns)
+		t->off.since = 0;
 	off_cpu_over(t, tid, t->time.since);
 	return 0;
 }
