@@ -179,10 +179,11 @@ class Virtual21(Virtual, jvm.OtherJavaTest):
         # What is handed over is nobody's: much of it on a busy machine, where whoever is woken waits for a CPU, too.
         known = sum(split[f"{state}_ns"] for state in ("running", "stolen", "runnable", "throttled", "blocked"))
         self.assertGreater(split["blocked_ns"] + late, known * 0.8, split)
-        # So a pinned one sleeps. It may also have to wait for a page of the JVM's, or for the VM.
-        blocked = split["blocked_ns"] - split["blocked"]["io_ns"] - split["blocked"]["pause_ns"]
+        # So a pinned one sleeps. It may also have to wait for a page of the JVM's, or for the VM, which is other_ns where that is
+        # no safepoint (seen: 20 ms of a hold of 4 ms). What it sleeps is none of these.
+        blocked = split["blocked_ns"] - sum(split["blocked"][f"{why}_ns"] for why in ("io", "pause", "other"))
         self.assertGreater(split["blocked"]["park_ns"], blocked * 0.8, split)
-        self.assertGreater(split["blocked"]["park_ns"], 0.8 * HELD, split)
+        self.assertGreater(split["blocked"]["park_ns"], 0.9 * HELD, split)
         if late < group["blocked_ns"] / 50:
             self.assertGreater(split["blocked_ns"] + late, group["blocked_ns"] * 0.8, split)
 
