@@ -111,7 +111,7 @@ struct thread_off {
 	__u64 since;                     /* when it left its CPU; 0: not seen */
 	__u64 runnable_ns, throttled_ns; /* its counters at that moment */
 	__u32 stack; /* its chain, off its CPU; 0: not looked at, or not known */
-	__u32 pad;
+	__u32 stack_before; /* of a break whose end was not seen; see sched_entry() */
 };
 
 /* Why it is blocked, and was: enum wire_reason. */

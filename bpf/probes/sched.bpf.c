@@ -105,12 +105,17 @@ static __always_inline void off_cpu_over(struct thread_state *t, __u32 tid, __u6
 
 /* The switch to it was not seen, see switch_in_late(): all that there is to be said of it is said
  * when the thread leaves its CPU again. A wait of it has been told by then, see wait_check(). */
-static __noinline int off_cpu_late(struct thread_state *t, __u32 tid)
+static __noinline int off_cpu_late(struct thread_state *t, __u32 tid, int entry)
 {
+	__u32 stack = t->off.stack;
+
 	if (reason_has_events(t->reason.now) &&
 	    t->time.runnable_ns - t->off.runnable_ns < off_cpu_ns)
 		t->off.since = 0;
+	if (entry)
+		t->off.stack = t->off.stack_before;
 	off_cpu_over(t, tid, t->time.since);
+	t->off.stack = stack;
 	return 0;
 }
 
@@ -212,14 +217,14 @@ static __noinline int emit_theft(__u32 tid, __u32 cpu, __u64 taken, __u64 on_cpu
  */
 static __always_inline void leave(struct thread_state *t, struct task_struct *task, __u32 tid,
 				  struct wire_cpu *c, __u64 now, __u64 clock, __u64 stolen,
-				  __u32 run, __u32 reason)
+				  __u32 run, __u32 reason, const int entry)
 {
 	__u64 own;
 
 	if (t->time.run != RUN_RUNNING)
 		switch_in_late(t, tid, now, clock_turn_over(task), clock, t->time.cpu);
 	if (t->off.since)
-		off_cpu_late(t, tid);
+		off_cpu_late(t, tid, entry);
 	if (by_switches)
 		wait_check(t, t->time.since);
 	if (now < t->time.since)
@@ -325,10 +330,10 @@ static __always_inline int on_switch(__u64 *ctx, const int entry)
 	if (t) {
 		if (runnable)
 			leave(t, prev, tid, c, now, clock, stolen, RUN_RUNNABLE,
-			      WIRE_BLOCKED_OTHER);
+			      WIRE_BLOCKED_OTHER, entry);
 		else
 			leave(t, prev, tid, c, now, clock, stolen, RUN_BLOCKED,
-			      reason_of(t, prev, tid, state, entry));
+			      reason_of(t, prev, tid, state, entry), entry);
 		if (!t->chain.regs) {
 			t->chain.regs = (__u64)bpf_task_pt_regs(prev);
 			t->chain.task = (__u64)prev;
@@ -480,6 +485,7 @@ int sched_entry(__u64 *ctx)
 		has_events = reason_has_events(wait_next(t, task));
 	}
 	if (off_cpu_chains) {
+		t->off.stack_before = t->off.since ? t->off.stack : 0;
 		t->off.stack = 0;
 		if ((!off_cpu_ns || (leaves && !has_events)) && off_cpu_due(t))
 			t->off.stack = stack_interrupted(t);
@@ -521,7 +527,7 @@ static __always_inline void close_account(struct thread_state *t, struct task_st
 		return;
 	clock = steal_read(c->rq);
 	leave(t, task, tid, c, now, clock, since(clock, c->clock_ns), RUN_RUNNABLE,
-	      WIRE_BLOCKED_OTHER);
+	      WIRE_BLOCKED_OTHER, 0);
 	c->clock_ns = clock;
 	c->current = WIRE_CPU_OTHER;
 }

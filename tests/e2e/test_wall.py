@@ -165,9 +165,9 @@ class EachSleep(JavaTest):
     """On some machines switches to a thread are not seen, one in some thousand (bpf/lib/thread.bpf.h, switch_in_late())."""
     THREADS, TIMES, MS = 20, 100, 47
 
-    def check(self, probes):
+    def check(self, probes, *options):
         vm = self.java("Sleeps", self.THREADS, self.TIMES, self.MS)
-        recorder = self.record(vm, "--probes", probes)
+        recorder = self.record(vm, "--probes", probes, *options)
         said = json.loads(vm.ask("go", deadline_s=120))
         log = recorder.stop()
         self.assertEqual(log.lost(), {})
@@ -185,12 +185,35 @@ class EachSleep(JavaTest):
                 times = sorted((e["time_ns"] - e["off_ns"], e["time_ns"]) for e in sleeps[name])
                 for (_, ended), (begun, _) in zip(times, times[1:]):
                     self.assertLessEqual(ended, begun)
+        return log, [sleeps[name] for name in said]
 
     def test_without_probes(self):
         self.check("none")
 
     def test_with_probes(self):
         self.check("usdt")
+
+    def test_chains(self):
+        """A break whose end was not seen has its own chain, not that of the next one."""
+        log, sleeps = self.check("none", "--sample=10ms")
+        methods = {e["method"]: f"{e['class_name']}.{e['name']}" for e in log.raw_of("method")}
+        frames = {e["stack"]: e for e in log.raw_of("stack")}
+        wrong, chains, compared = [], 0, 0
+        for own in sleeps:
+            whole = len(own) == self.TIMES
+            for turn, e in enumerate(sorted(own, key=lambda e: e["time_ns"])):
+                names, stack = set(), e["stack"]
+                while stack:
+                    names.add(methods.get(frames[stack]["method"]))
+                    stack = frames[stack]["caller"]
+                chains += bool(names)
+                if names and whole:
+                    compared += 1
+                    if f"Sleeps.{('even', 'odd')[turn % 2]}" not in names:
+                        wrong.append((turn, e, names))
+        self.assertEqual(wrong, [])
+        self.assertGreater(chains, 0.9 * self.THREADS * self.TIMES)
+        self.assertGreater(compared, 0.8 * self.THREADS * self.TIMES)
 
 
 class WallOnPatchedJvm(PatchedJavaTest, Wall):

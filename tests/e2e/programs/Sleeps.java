@@ -1,10 +1,26 @@
 import java.util.concurrent.TimeUnit;
 
 /**
- * THREADS threads that sleep TIMES times for MS, at the first line of input. Says {THREAD: ns}: for how long each of them has
+ * THREADS threads that sleep TIMES times for MS, by turns in even() and odd(), at the first line of input. Says {THREAD: ns}: for how long each of them has
  * been in these calls.
  */
 public class Sleeps {
+    static void sleep(int ms) {
+        try {
+            TimeUnit.MILLISECONDS.sleep(ms);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    static void even(int ms) {
+        sleep(ms);
+    }
+
+    static void odd(int ms) {
+        sleep(ms);
+    }
+
     public static void main(String[] args) throws Exception {
         int times = Integer.parseInt(args[1]), ms = Integer.parseInt(args[2]);
         Thread[] threads = new Thread[Integer.parseInt(args[0])];
@@ -16,11 +32,10 @@ public class Sleeps {
             threads[i] = new Thread(() -> {
                 for (int k = 0; k < times; k++) {
                     long begin = System.nanoTime();
-                    try {
-                        TimeUnit.MILLISECONDS.sleep(ms);
-                    } catch (InterruptedException e) {
-                        throw new IllegalStateException(e);
-                    }
+                    if (k % 2 == 0)
+                        even(ms);
+                    else
+                        odd(ms);
                     spent[own] += System.nanoTime() - begin;
                 }
             }, "sleeper-" + i);
