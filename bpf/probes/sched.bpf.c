@@ -88,34 +88,23 @@ static __noinline int emit_off_cpu(struct thread_state *t, __u32 tid, __u64 now)
 	return 0;
 }
 
-/* The thread has a CPU since `now`. */
-static __always_inline void off_cpu_over(struct thread_state *t, __u32 tid, __u64 now)
-{
-	__u64 off = t->off.since ? since(now, t->off.since) : 0;
-
-	if (off && off >= off_cpu_ns) {
-		if (off_cpu_chains)
-			t->walk.off_short &= t->walk.off_short & OFF_OPEN ? 0 : OFF_SHORT;
-		emit_off_cpu(t, tid, now);
-	} else if (off_cpu_chains && t->walk.off_short & OFF_OPEN) {
-		t->walk.off_short = OFF_SHORT;
-	}
-	t->off.since = 0;
-}
-
-/* The switch to it was not seen, see switch_in_late(): all that there is to be said of it is said
- * when the thread leaves its CPU again. A wait of it has been told by then, see wait_check(). */
+/* The switch to it was not seen, see switch_in_late(): the off-CPU interval is reported when the
+ * thread leaves its CPU again. A wait has been reported by then, see wait_check(). With entry, the
+ * next interval's chain is there already, and is left alone, as is off_short. */
 static __noinline int off_cpu_late(struct thread_state *t, __u32 tid, int entry)
 {
 	__u32 stack = t->off.stack;
+	__u64 on = t->time.since;
 
-	if (reason_has_events(t->reason.now) &&
-	    t->time.runnable_ns - t->off.runnable_ns < off_cpu_ns)
-		t->off.since = 0;
-	if (entry)
-		t->off.stack = t->off.stack_before;
-	off_cpu_over(t, tid, t->time.since);
-	t->off.stack = stack;
+	if (since(on, t->off.since) >= off_cpu_ns &&
+	    (!reason_has_events(t->reason.now) ||
+	     t->time.runnable_ns - t->off.runnable_ns >= off_cpu_ns)) {
+		if (entry)
+			t->off.stack = t->off.stack_before;
+		emit_off_cpu(t, tid, on);
+		t->off.stack = stack;
+	}
+	t->off.since = 0;
 	return 0;
 }
 
@@ -136,7 +125,14 @@ static __always_inline void switch_in(struct thread_state *t, __u32 tid, __u64 n
 	t->time.steal_base = clock;
 	t->time.cpu = cpu;
 	write_end(t);
-	off_cpu_over(t, tid, now);
+	if (t->off.since && since(now, t->off.since) >= off_cpu_ns) {
+		if (off_cpu_chains)
+			t->walk.off_short &= t->walk.off_short & OFF_OPEN ? 0 : OFF_SHORT;
+		emit_off_cpu(t, tid, now);
+	} else if (off_cpu_chains && t->walk.off_short & OFF_OPEN) {
+		t->walk.off_short = OFF_SHORT;
+	}
+	t->off.since = 0; /* reported, or too short for that */
 	if (by_switches)
 		wait_over(t, now);
 }

@@ -69,7 +69,8 @@ class Holders(JavaTest):
     def test_what_the_holder_did_meanwhile(self):
         """Known holders: some sleep in the lock, some compute. By the kernel's counts, which the program reads: on a busy machine
         who sleeps waits for a CPU in the end, and who computes is blocked by a safepoint whose end is late."""
-        vm = self.java("Known", 150, 1)
+        hold_ms = 150
+        vm = self.java("Known", hold_ms, 1)
         recorder = self.record(vm)
         truth = json.loads(vm.ask("go", 120))
         log = recorder.stop()
@@ -80,6 +81,8 @@ class Holders(JavaTest):
                 split, blocked_ns = got[key]["split"], got[key]["blocked_ns"]
                 self.assertEqual(sum(ns for ns in split.values() if isinstance(ns, int)), blocked_ns, split)
                 self.assertEqual(split["not_split_ns"], 0)
+                if not b["busy"]:
+                    self.assertGreater(b["owner_blocked_ns"], 0.95 * hold_ms * 10**6, b)
                 # The waiter came some time after the owner had the lock.
                 before_ns = b["held_ns"] - b["blocked_ns"] + b["noise_ns"]
                 self.assertLess(split["blocked_ns"], b["owner_blocked_ns"] + 0.1 * blocked_ns, (split, b))

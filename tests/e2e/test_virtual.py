@@ -179,9 +179,8 @@ class Virtual21(Virtual, jvm.OtherJavaTest):
         # What is handed over is nobody's: much of it on a busy machine, where whoever is woken waits for a CPU, too.
         known = sum(split[f"{state}_ns"] for state in ("running", "stolen", "runnable", "throttled", "blocked"))
         self.assertGreater(split["blocked_ns"] + late, known * 0.8, split)
-        # So a pinned one sleeps. It may also have to wait for a page of the JVM's, or for the VM, which is other_ns where that is
-        # no safepoint (seen: 20 ms of a hold of 4 ms). What it sleeps is none of these.
-        blocked = split["blocked_ns"] - sum(split["blocked"][f"{why}_ns"] for why in ("io", "pause", "other"))
+        # So a pinned one sleeps. It may also have to wait for a page of the JVM's, or for the VM.
+        blocked = split["blocked_ns"] - split["blocked"]["io_ns"] - split["blocked"]["pause_ns"]
         self.assertGreater(split["blocked"]["park_ns"], blocked * 0.8, split)
         self.assertGreater(split["blocked"]["park_ns"], 0.9 * HELD, split)
         if late < group["blocked_ns"] / 50:
@@ -218,9 +217,10 @@ class Virtual21(Virtual, jvm.OtherJavaTest):
         held = next(g for g in holders if g["key"][0] == "Starve$Held")
         by_sleeper = sum(g["blocked_ns"] for g in held["groups"] if g["key"][0].split(" (#")[0] == "sleeper")
         self.assertEqual(held["count"], STARVED)
-        # The rest is the hand-over's: who is woken waits for a CPU, by the thread's own counter.
+        # Who is woken waits for a CPU on a busy machine: as much of the hand-over as the waiters' own counters say.
+        handed_ns = sum(g["blocked_ns"] for g in held["groups"] if g["key"][0] == "(hand-over)")
         waited_ns = self.waited_for_a_cpu(log, "Starve$Held")
-        self.assertGreater(by_sleeper, 0.9 * (held["blocked_ns"] - waited_ns), (held["groups"], waited_ns))
+        self.assertGreater(by_sleeper + min(handed_ns, waited_ns), 0.9 * held["blocked_ns"], (held["groups"], waited_ns))
         self.assertRegex(log.report_text(), r"CARRIERS of virtual threads: all were pinned for \d")
 
 

@@ -178,7 +178,7 @@ class EachSleep(JavaTest):
                 sleeps[names[e["thread"]]].append(e)
         for name, own_ns in said.items():
             with self.subTest(name):
-                self.assertGreaterEqual(len(sleeps[name]), self.TIMES)  # one may be in pieces: it wakes up for nothing
+                self.assertGreaterEqual(len(sleeps[name]), self.TIMES)  # seen: one of 2,000 in two pieces
                 slept_ns = sum(e["off_ns"] for e in sleeps[name])
                 self.assertGreaterEqual(slept_ns, 0.99 * self.TIMES * self.MS * 10**6)
                 self.assertLessEqual(slept_ns, own_ns)

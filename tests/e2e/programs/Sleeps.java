@@ -1,8 +1,8 @@
 import java.util.concurrent.TimeUnit;
 
 /**
- * THREADS threads that sleep TIMES times for MS, by turns in even() and odd(), at the first line of input. Says {THREAD: ns}: for how long each of them has
- * been in these calls.
+ * THREADS threads that sleep TIMES times for MS, by turns in even() and odd(), at the first line of input. Says {THREAD: ns}:
+ * for how long each of them has been in these calls.
  */
 public class Sleeps {
     static void sleep(int ms) {
