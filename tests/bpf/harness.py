@@ -19,6 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.dirname(HERE))
 
 import everybody  # noqa: E402
+import kept  # noqa: E402
 import sanitizers  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -96,8 +97,7 @@ class BpfTest(unittest.TestCase):
         fake_build()
 
     def setUp(self):
-        self.tmp = tempfile.mkdtemp(prefix="spoor-test-")
-        self.addCleanup(shutil.rmtree, self.tmp, True)
+        self.tmp = kept.folder(self)
 
     def path(self, name="log.spoor"):
         return os.path.join(self.tmp, name)

@@ -14,7 +14,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "bpf"))
 
-from harness import BUILD, DEADLINE_S, Recorder, STOCK_PROBES, probes_of, wait_until, why_no_bpf  # noqa: E402
+from harness import BUILD, DEADLINE_S, Recorder, STOCK_PROBES, kept, probes_of, wait_until, why_no_bpf  # noqa: E402
 
 START_DEADLINE_S = 5 * DEADLINE_S
 MADE = os.path.join(BUILD, "tests/java")
@@ -111,8 +111,7 @@ class JavaTest(unittest.TestCase):
         return ("--release", str(cls.MAJOR)) if cls.MAJOR < 17 else ()
 
     def setUp(self):
-        self.tmp = tempfile.mkdtemp(prefix="spoor-test-")
-        self.addCleanup(shutil.rmtree, self.tmp, True)
+        self.tmp = kept.folder(self)
 
     def path(self, name="log.spoor"):
         return os.path.join(self.tmp, name)

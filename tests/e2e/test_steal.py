@@ -5,16 +5,14 @@ import io
 import json
 import os
 import select
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bpf"))
 
-from harness import DEADLINE_S, NOBODY, SPOOR, everybody, no_report, why_no_bpf  # noqa: E402
+from harness import DEADLINE_S, NOBODY, SPOOR, everybody, kept, no_report, why_no_bpf  # noqa: E402
 
 MS = 10**6
 TICK = 10**9 // os.sysconf("SC_CLK_TCK")
@@ -82,8 +80,7 @@ def spoor(*arguments, expect=0, program=SPOOR, **how):
 
 class StealTest(unittest.TestCase):
     def setUp(self):
-        self.tmp = tempfile.mkdtemp(prefix="spoor-test-")
-        self.addCleanup(shutil.rmtree, self.tmp, True)
+        self.tmp = kept.folder(self)
 
     def start(self, command, **how):
         program = Program(command, **how)

@@ -247,6 +247,41 @@ class Times(Run):
         said = next(line for line in lines if line.startswith("CPU seconds: lint "))
         self.assertLessEqual(abs(int(said.split()[-1]) - sum(pieces.values())), 1)
 
+    def test_the_folder_of_one_that_fails_is_kept(self):
+        """Also if only a part of it has failed; that of one that passes is not."""
+        self.write("tests/lint/test_x.py", """
+            import os, unittest
+            import kept
+            class X(unittest.TestCase):
+                def leave(self, text):
+                    folder = kept.folder(self)
+                    with open(os.path.join(folder, "log"), "w") as f:
+                        f.write(text)
+                    print("was", folder)
+                def test_passes(self):
+                    self.leave("no")
+                def test_fails(self):
+                    self.leave("all")
+                    self.fail()
+                def test_fails_in_a_part(self):
+                    self.leave("part")
+                    with self.subTest("a"):
+                        self.fail()
+            """)
+        for _ in range(2):  # a second time, in the place of the first
+            _, results, text = self.run_tests("lint", "-v")
+            self.assertEqual(sorted(results.values()), ["FAIL", "FAIL", "ok"])
+            left = {}
+            for name in os.listdir(self.path("build/failed")):
+                with open(self.path("build/failed", name, "log"), encoding="ascii") as f:
+                    left[name] = f.read()
+            self.assertEqual(left, {"test_x.X.test_fails": "all", "test_x.X.test_fails_in_a_part": "part"})
+            for name in left:
+                self.assertIn(f"Its files: {self.path('build/failed', name)}\n", text)
+            made = [line.split()[-1] for line in text.splitlines() if "was " in line]
+            self.assertTrue(made, text)
+            self.assertEqual([folder for folder in made if os.path.exists(folder)], [])
+
     def test_what_failed_is_said_again(self):
         self.python_file("tests/lint/test_x.py", """
             def test_breaks(self):
