@@ -396,14 +396,18 @@ static __always_inline int search_allowed(struct thread_state *t)
 	return t->java.searched < SEARCHED_MAX;
 }
 
-/* What tells the VM's list from the one before it at the same address: how long it is; of a chain,
- * whose thread is its newest. */
+/* The target's threads that have ended. */
+__u32 threads_ended __weak = 0;
+
+/* What tells the VM's list from one before it at the same address: how long it is, and how many
+ * threads have ended, as one that is as long has another thread in the place of one of those; of a
+ * chain, whose thread is its newest. */
 static __always_inline __u32 list_mark(__u64 list)
 {
 	if (!list)
 		return 0;
 	if (layout.jt_next < 0)
-		return read_u32(list + layout.list_length);
+		return read_u32(list + layout.list_length) + (threads_ended << 16);
 	return read_u32(read_u64(list + layout.jt_osthread) + layout.os_thread_id);
 }
 

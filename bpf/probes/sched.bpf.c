@@ -541,6 +541,7 @@ int BPF_PROG(sched_process_exit, struct task_struct *task)
 	t = thread_find(tid);
 	if (!t)
 		return 0;
+	__sync_fetch_and_add(&threads_ended, 1);
 	now = bpf_ktime_get_ns();
 	close_account(t, task, tid, now);
 	if (by_switches)

@@ -5,7 +5,8 @@
  * nothing here depends on luck.
  *
  * Commands to the VM:
- *   thread ID NAME [daemon]       ok TID JAVA_ID: starts one that has run its start probe by then
+ *   thread ID NAME [daemon|unlisted]   ok TID JAVA_ID: starts one that has run its start probe by then
+ *   list ID                       the unlisted thread is in the VM's list of threads from now on
  *   stop ID                       ends it
  *   rename ID NAME
  *   class NAME [SUPER]            SUPER: another one's NAME, or reentrant, rrwl
@@ -75,7 +76,7 @@ struct thread {
 	oop object;
 	int64_t java_id;
 	int tid;
-	bool ready, quit, busy;
+	bool ready, quit, busy, unlisted;
 	char line[1024], answer[ANSWER_MAX];
 };
 
@@ -469,21 +470,6 @@ static void run_line(char *line, char *answer)
 
 /* --- threads ----------------------------------------------------------------------------- */
 
-/* A list is never changed once it is published, as in HotSpot. */
-static void threads_publish(struct java_thread *added, struct java_thread *removed)
-{
-	struct threads_list *old = vm.threads, *list = fake_c_heap(sizeof(*list));
-
-	list->magic = 0xdeadbeef;
-	list->threads = fake_c_heap((old->length + 1) * sizeof(*list->threads));
-	for (uint32_t i = 0; i < old->length; i++)
-		if (old->threads[i] != removed)
-			list->threads[list->length++] = old->threads[i];
-	if (added)
-		list->threads[list->length++] = added;
-	__atomic_store_n(&vm.threads, list, __ATOMIC_RELEASE);
-}
-
 static void java_thread_new(struct thread *t)
 {
 	struct java_thread *j =
@@ -516,7 +502,8 @@ static void *thread_run(void *arg)
 
 	t->tid = (int)syscall(SYS_gettid);
 	java_thread_new(t);
-	threads_publish(t->jt, NULL);
+	if (!t->unlisted)
+		fake_threads_publish(t->jt, NULL);
 	fake_fire_thread(true, t->name, t->java_id, t->tid, t->daemon);
 	pthread_mutex_lock(&t->lock);
 	t->ready = true;
@@ -534,7 +521,7 @@ static void *thread_run(void *arg)
 	pthread_mutex_unlock(&t->lock);
 	fake_fire_thread(false, t->name, t->java_id, t->tid, t->daemon);
 	fake_put_u64(*t->jt->thread_obj, THREAD_EETOP, 0);
-	threads_publish(NULL, t->jt);
+	fake_threads_publish(NULL, t->jt);
 	return NULL;
 }
 
@@ -552,11 +539,12 @@ static int cmd_thread(const struct fields *f, char *answer)
 	int err;
 
 	if (f->count < 3 || thread_find(f->v[1]))
-		return say(answer, "err thread ID NAME [daemon], a new ID");
+		return say(answer, "err thread ID NAME [daemon|unlisted], a new ID");
 	t = fake_c_heap(sizeof(*t));
 	snprintf(t->id, sizeof(t->id), "%s", f->v[1]);
 	snprintf(t->name, sizeof(t->name), "%s", f->v[2]);
-	t->daemon = f->count > 3;
+	t->unlisted = f->count > 3 && !strcmp(f->v[3], "unlisted");
+	t->daemon = f->count > 3 && !t->unlisted;
 	t->java_id = state.next_java_id++;
 	t->busy = true;
 	pthread_mutex_init(&t->lock, NULL);
@@ -597,6 +585,16 @@ static int cmd_rename(const struct fields *f, char *answer)
 	if (!t)
 		return say(answer, "err no such thread");
 	fake_put_oop(*t->jt->thread_obj, THREAD_NAME, fake_string(f->v[2]));
+	return say(answer, "ok");
+}
+
+static int cmd_list(const struct fields *f, char *answer)
+{
+	struct thread *t = f->count > 1 ? thread_find(f->v[1]) : NULL;
+
+	if (!t)
+		return say(answer, "err no such thread");
+	fake_threads_publish(t->jt, NULL);
 	return say(answer, "ok");
 }
 
@@ -745,6 +743,7 @@ static int do_command(const struct fields *f, char *answer)
 	} commands[] = {
 		{"thread", cmd_thread}, {"stop", cmd_stop},       {"rename", cmd_rename},
 		{"in", cmd_in},         {"go", cmd_in},           {"join", cmd_in},
+		{"list", cmd_list},
 		{"class", cmd_class},   {"object", cmd_object},   {"juc", cmd_object},
 		{"move", cmd_move},     {"monitor", cmd_monitor}, {"owner", cmd_owner},
 		{"state", cmd_state},   {"flag", cmd_flag},       {"load-juc", cmd_load_juc},

@@ -202,6 +202,8 @@ void fake_put_u32(oop o, uint32_t offset, uint32_t value);
 void fake_put_u8(oop o, uint32_t offset, uint8_t value);
 void fake_put_hash(oop o, uint32_t hash);
 void *fake_c_heap(size_t size);
+/* The VM has a list of its threads, one more or one less: either may be NULL. */
+void fake_threads_publish(struct java_thread *added, struct java_thread *removed);
 
 /* fakejvm.c: reads commands, one a line, and answers each; the exit status. */
 __attribute__((visibility("default"))) int fake_main(int argc, char **argv);

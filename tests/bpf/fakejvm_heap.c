@@ -66,6 +66,26 @@ void *fake_c_heap(size_t size)
 	return p;
 }
 
+/* A list is not changed as long as it is the VM's, as in HotSpot. The memory of the one before is the
+ * next one's, as an allocator likes to have it: the same address does not mean the same list. */
+void fake_threads_publish(struct java_thread *added, struct java_thread *removed)
+{
+	static struct threads_list *free_one;
+	struct threads_list *old = vm.threads,
+			    *list = free_one ? free_one : fake_c_heap(sizeof(*list));
+
+	list->magic = 0xdeadbeef;
+	list->threads = fake_c_heap((old->length + 1) * sizeof(*list->threads));
+	list->length = 0;
+	for (uint32_t i = 0; i < old->length; i++)
+		if (old->threads[i] != removed)
+			list->threads[list->length++] = old->threads[i];
+	if (added)
+		list->threads[list->length++] = added;
+	__atomic_store_n(&vm.threads, list, __ATOMIC_RELEASE);
+	free_one = old;
+}
+
 struct symbol *fake_symbol(const char *text)
 {
 	size_t length = strlen(text);

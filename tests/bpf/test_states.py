@@ -159,6 +159,23 @@ class States(Counted):
         self.assertGreaterEqual(counts["io_ns"], 100 * MS)
         self.assertEqual(sum(counts[s] for s in STATES), wall)
 
+    def test_the_list_of_threads_is_where_it_was(self):
+        """A thread is looked for before it is in the list; then it is, another has left it, and the list is as long as
+        it was, at the same address."""
+        fake = self.start()
+        fake.thread("Short", id="s")
+        recorder = self.record(fake, "--probes", "none", "--off-cpu", "20ms")
+        fake.thread("Late", "unlisted", id="l")
+        wait_until("asleep", lambda: sleeps(fake.pid, fake.tids["l"]))
+        fake("list", "l")
+        fake("stop", "s")
+        wait_until("it has ended", lambda: not os.path.exists(f"/proc/{fake.pid}/task/{fake.tids['s']}"))
+        fake("in", "l", "state", IN_NATIVE)
+        fake("in", "l", "sleep", 40)
+        log = recorder.stop()
+        mine = [e for e in log.of("off_cpu") if e["thread"]["tid"] == fake.tids["l"]]
+        self.assertEqual({e["reason"] for e in mine if e["off_ns"] >= 40 * MS}, {"io"})
+
     def test_renamed(self):
         fake = self.start()
         recorder = self.record(fake)
