@@ -171,6 +171,7 @@ class States(Counted):
         fake("stop", "s")
         wait_until("it has ended", lambda: not os.path.exists(f"/proc/{fake.pid}/task/{fake.tids['s']}"))
         fake("in", "l", "state", IN_NATIVE)
+        wait_until("asleep", lambda: sleeps(fake.pid, fake.tids["l"]))  # the next command may be there before it is
         fake("in", "l", "sleep", 40)
         log = recorder.stop()
         mine = [e for e in log.of("off_cpu") if e["thread"]["tid"] == fake.tids["l"]]
