@@ -33,6 +33,12 @@ def with_stripped(test):
             stripped, libjvm)
 
 
+def locks_of(log, name):
+    """Of a class, by their numbers."""
+    classes = {e["class"] for e in log.raw_of("class") if e["name"] == name}
+    return {number for number, one in log.locks().items() if one["class"] in classes}
+
+
 class Virtual:
     def run_program(self, *options, env=None, before=(), deflated_ms=0):
         vm = self.java("Virtual", ROUNDS, WAITERS, before=before,
@@ -43,8 +49,7 @@ class Virtual:
 
     def pieces(self, log, lock, begin, end):
         """[(thread, ns)] of a class of lock: from each begin to the same thread's end."""
-        classes = {e["class"] for e in log.raw_of("class") if e["name"] == lock}
-        locks = {number for number, one in log.locks().items() if one["class"] in classes}
+        locks = locks_of(log, lock)
         began, ret = {}, []
         for e in log.raw_of(begin, end):
             if e["lock"] not in locks:
@@ -188,8 +193,7 @@ class Virtual21(Virtual, jvm.OtherJavaTest):
 
     def waited_for_a_cpu(self, log, lock):
         """While blocked on monitors of a class."""
-        classes = {e["class"] for e in log.raw_of("class") if e["name"] == lock}
-        locks = {number for number, one in log.locks().items() if one["class"] in classes}
+        locks = locks_of(log, lock)
         began, ret = {}, 0
         for e in log.raw_of("monitor_contended_enter", "monitor_contended_entered"):
             if e["lock"] in locks and e["event"] == "monitor_contended_enter":
@@ -201,8 +205,7 @@ class Virtual21(Virtual, jvm.OtherJavaTest):
     def waited_on_the_way_ns(self, log, lock):
         """For a CPU, before they were blocked on a monitor of that class, or slept: carriers, since what was last told of
         them, or of the virtual threads on them."""
-        classes = {e["class"] for e in log.raw_of("class") if e["name"] == lock}
-        locks = {number for number, one in log.locks().items() if one["class"] in classes}
+        locks = locks_of(log, lock)
         last, carriers, ret = {}, {}, 0
         for e in log.raw_of("park_begin", "park_end", "unpark", "monitor_contended_enter", "monitor_contended_entered"):
             thread = e["thread"]
@@ -256,8 +259,7 @@ class Virtual25(Virtual, jvm.OtherJavaTest):
 
     def contended_enters(self, log):
         """Those of the program's own lock. The JDK's own are for times too short at times to say who had it."""
-        classes = {e["class"] for e in log.raw_of("class") if e["name"] == CONTENDED}
-        locks = {number for number, one in log.locks().items() if one["class"] in classes}
+        locks = locks_of(log, CONTENDED)
         return [e for e in log.raw_of("monitor_contended_enter") if e["lock"] in locks]
 
     def test_unmounted_holder(self):
