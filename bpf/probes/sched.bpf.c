@@ -438,6 +438,8 @@ int BPF_PROG(sched_waking, struct task_struct *task)
 	own = thread_find_fast(by->pid);
 	if (!own)
 		return 0;
+	if (own->time.run != RUN_RUNNING)
+		thread_is_on(own, now);
 	if (!own->chain.regs) {
 		own->chain.regs = (__u64)bpf_task_pt_regs(by);
 		own->chain.task = (__u64)by;
@@ -522,6 +524,9 @@ static __always_inline void close_account(struct thread_state *t, struct task_st
 	if (!c || !c->seen)
 		return;
 	clock = steal_read(c->rq);
+	/* Not at a switch: the kernel's count of its turn is to be brought up to date first. */
+	if (t->time.run != RUN_RUNNING)
+		thread_is_on(t, now);
 	leave(t, task, tid, c, now, clock, since(clock, c->clock_ns), RUN_RUNNABLE,
 	      WIRE_BLOCKED_OTHER, 0);
 	c->clock_ns = clock;
