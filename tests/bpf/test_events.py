@@ -393,7 +393,7 @@ class Parks(Known):
 
     def test_classes_loaded_after_attach(self):
         fake = self.start("--late-juc")
-        recorder = self.record(fake, "--window", "100ms")
+        recorder = self.record(fake, "--window", "1h")  # at the end of each spoor looks for new classes, too
         fake("load-juc")
         fake("juc", "r", "reentrant")
         fake("in", "a", "hold", "r")

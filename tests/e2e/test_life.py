@@ -142,7 +142,7 @@ class Commands(JavaTest):
         self.assertEqual(Log(recorder.log_path).end(), "jvm_exited")
 
     def test_terminate(self):
-        recorder = self.record(self.command("Fails", 5))
+        recorder = self.record(self.command("Fails", 5, 10**6))
         recorder.process.send_signal(signal.SIGTERM)
         self.assertEqual(recorder.wait(), 128 + signal.SIGTERM, recorder.err)
         self.assertEqual(Log(recorder.log_path).end(), "interrupted")

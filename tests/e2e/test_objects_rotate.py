@@ -1,7 +1,6 @@
 """spoor record --objects in parts: each begins with the heap, and can be read alone."""
 import glob
 import json
-import os
 import subprocess
 
 from jvm import ObjectsJavaTest, jdk_tool
@@ -13,7 +12,6 @@ DEADLINE_S = 120
 NONE = ("unknown_moves", "unknown_class", "no_place", "tlabs_wrong", "checked_wrong", "gaps", "holes", "bad_words",
         "lost_names", "refused", "overwritten")
 ROUNDS, LEAKED = 60, 300
-PART_BYTES = (256 << 20) // 100  # about what --max-size 256M --deviation 1 makes of a part
 # A ring that has room for all events, however long the recorder waits for a CPU.
 OPTIONS = ["-Xmx256m", "-Xmn128m", "-XX:+UnlockDiagnosticVMOptions", "-XX:SpoorObjectsMode=2", "-XX:SpoorObjectsRing=256m"]
 
@@ -25,8 +23,8 @@ class RotateTest(ObjectsJavaTest):
         recorder = self.record(vm, "--objects=exact", *record)
         self.assertEqual(vm.ask("go", DEADLINE_S), "done")
         if "--max-size" in record:
-            # A recorder that gets a CPU only when all is over has no moment at which a part may end.
-            wait_until("most of a part is written", lambda: self.written() > PART_BYTES / 2, DEADLINE_S)
+            # A part ends between two collections. A recorder that lags behind sees no such moment before all is over.
+            wait_until("the first part has ended", lambda: len(self.parts()) > 1, DEADLINE_S)
         self.assertEqual(vm.ask("go", DEADLINE_S), "done")
         done = subprocess.run([jdk_tool("jcmd", self.home), str(vm.pid), "GC.heap_dump", self.path("app.hprof")],
                               capture_output=True, text=True, timeout=DEADLINE_S, check=False)
@@ -34,10 +32,10 @@ class RotateTest(ObjectsJavaTest):
         vm.say()
         self.assertEqual(vm.process.wait(DEADLINE_S), 0)
         self.assertEqual(recorder.wait(DEADLINE_S), 0)
-        return sorted(glob.glob(self.path("log-*.spoor")))
+        return self.parts()
 
-    def written(self):
-        return sum(os.path.getsize(path) for path in glob.glob(self.path("log-*.spoor")))
+    def parts(self):
+        return sorted(glob.glob(self.path("log-*.spoor")))
 
     @staticmethod
     def said(*command):

@@ -67,8 +67,10 @@ class StatesTest(JavaTest):
         self.assertLess(told["place_not_known"][state], told["total_ns"] * (1 - share), thread)
         flat = self.profile("--state", state, "--thread", thread, "--flat")["rows"]
         known = told["total_ns"] - told["place_not_known"][state]
-        runs = [row for row in flat if row["method"] == "Wall$Worker.run"]
-        self.assertEqual([row["total_ns"] for row in runs], [known], flat)
+        runs = {row["method"]: row["total_ns"] for row in flat}
+        # Threads that end at once meet at the lock of their ThreadGroup.
+        self.assertEqual(runs["Wall$Worker.run"] + runs.get("java.lang.Thread.exit", 0), known, flat)
+        self.assertGreater(runs["Wall$Worker.run"], known * 0.99)
 
 
 class States(StatesTest):
