@@ -185,6 +185,15 @@ static __always_inline void switch_in_late(struct thread_state *t, __u32 tid, __
 	write_end(t);
 }
 
+/* What time it is for a thread that is on a CPU: not before it got it. The clock of switches may be
+ * ahead by some microseconds, see clock.bpf.h. */
+static __always_inline __u64 thread_now(const struct thread_state *t)
+{
+	__u64 now = bpf_ktime_get_ns();
+
+	return now < t->time.since ? t->time.since : now;
+}
+
 /* The running thread, known as one that is off the CPUs. */
 SUBPROGRAM int thread_is_on(struct thread_state *t, __u64 now)
 {

@@ -21,9 +21,9 @@ static __always_inline int look(void)
 	if (!t)
 		return 0;
 	if (t->chain.want)
-		emit_owner_stack(t, WIRE_STACK_SAMPLE, bpf_ktime_get_ns());
+		emit_owner_stack(t, WIRE_STACK_SAMPLE, thread_now(t));
 	if (!numbered && t->monitor.address && !t->monitor.blocked)
-		monitor_look(t, (__u32)id, bpf_ktime_get_ns());
+		monitor_look(t, (__u32)id, thread_now(t));
 	return 0;
 }
 

@@ -440,6 +440,8 @@ int BPF_PROG(sched_waking, struct task_struct *task)
 		return 0;
 	if (own->time.run != RUN_RUNNING)
 		thread_is_on(own, now);
+	if (now < own->time.since)
+		now = own->time.since;
 	if (!own->chain.regs) {
 		own->chain.regs = (__u64)bpf_task_pt_regs(by);
 		own->chain.task = (__u64)by;
@@ -452,7 +454,7 @@ int BPF_PROG(sched_waking, struct task_struct *task)
 SUBPROGRAM int look_around_here(struct thread_state *t)
 {
 	if (t)
-		look_around(t, current_tid(), bpf_ktime_get_ns());
+		look_around(t, current_tid(), thread_now(t));
 	return 0;
 }
 

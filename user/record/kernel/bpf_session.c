@@ -641,6 +641,9 @@ void bpf_session_detach(struct bpf_session *p)
 	sampler_close(p->owners);
 	thread_clocks_close(p->clocks);
 	p->clocks = NULL;
+	/* All of the scheduler's programs at once: each goes by what the others have seen. */
+	if (p->skel && p->skel->bss)
+		p->skel->bss->target_tgid = 0;
 	if (p->joined)
 		relay_leave(p->relay, p->relay_slot);
 	p->joined = false;
