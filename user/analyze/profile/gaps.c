@@ -30,6 +30,8 @@ static void gap_close(struct profile *p, struct profile_thread *t, uint64_t time
 
 void gaps_sample(struct profile *p, struct profile_thread *t, struct gap next)
 {
+	if (t->gap.over)
+		return;
 	gap_close(p, t, next.since_ns);
 	t->gap = next;
 }
@@ -50,8 +52,10 @@ int gaps_add(struct profile *p, const struct event *e)
 	if (e->time_ns < p->options.from_ns || (!like.stack && e->id != EVENT_THREAD_END))
 		return 0;
 	err = profile_thread_get(p, e->thread, &t);
-	if (!err && e->id == EVENT_THREAD_END)
+	if (!err && e->id == EVENT_THREAD_END) {
 		gap_close(p, t, e->time_ns);
+		t->gap.over = true;
+	}
 	if (err || !like.stack)
 		return err;
 	err = profile_cell_get(p, &like, &c);
@@ -60,7 +64,7 @@ int gaps_add(struct profile *p, const struct event *e)
 	left_ns = e->time_ns > off_ns ? e->time_ns - off_ns : 0;
 	if (left_ns < p->options.from_ns) /* what is before the range counts for nothing */
 		left_ns = p->options.from_ns;
-	gaps_sample(p, t, (struct gap){true, (uint32_t)(c - p->cells), left_ns, SAMPLE_MODE_COUNT});
+	gaps_sample(p, t, (struct gap){true, (uint32_t)(c - p->cells), left_ns, SAMPLE_MODE_COUNT, false});
 	return 0;
 }
 

@@ -14,6 +14,7 @@ struct gap {
 	uint32_t cell; /* index in the profile's cells */
 	uint64_t since_ns;
 	uint64_t mode; /* enum sample_mode; SAMPLE_MODE_COUNT: it did not run */
+	bool over;     /* the thread has ended: a sample in its last microseconds is later */
 };
 
 /* The thread's next sample. */

@@ -174,7 +174,7 @@ static int add_running(struct profile *p, const struct event *e)
 	step.result = sample_now.result;
 	err = add_sample(p, t, &sample_now, &step.cell);
 	if (!err && p->options.gaps)
-		gaps_sample(p, t, (struct gap){true, step.cell, e->time_ns, mode_of(&sample_now)});
+		gaps_sample(p, t, (struct gap){true, step.cell, e->time_ns, mode_of(&sample_now), false});
 	return err ? err : step_taken(p, &step);
 }
 

@@ -477,6 +477,7 @@ static void gaps_end(void **state)
 	add(&p, thread_sample(1900, 1, 11));
 	add(&p, run_sample(2000, 1, 8, 12));
 	add(&p, end);
+	add(&p, run_sample(2510, 1, 7, 13)); /* on its way out of the kernel */
 	add(&p, thread_sample(9000, 3, 1));
 	assert_int_equal(profile_finish(&p, NULL), 0);
 	assert_int_equal(p.cells[0].ns, 0);
