@@ -64,7 +64,11 @@ int gaps_add(struct profile *p, const struct event *e)
 	left_ns = e->time_ns > off_ns ? e->time_ns - off_ns : 0;
 	if (left_ns < p->options.from_ns) /* what is before the range counts for nothing */
 		left_ns = p->options.from_ns;
-	gaps_sample(p, t, (struct gap){true, (uint32_t)(c - p->cells), left_ns, SAMPLE_MODE_COUNT, false});
+	gaps_sample(p, t,
+		    (struct gap){.open = true,
+				 .cell = (uint32_t)(c - p->cells),
+				 .since_ns = left_ns,
+				 .mode = SAMPLE_MODE_COUNT});
 	return 0;
 }
 

@@ -174,7 +174,11 @@ static int add_running(struct profile *p, const struct event *e)
 	step.result = sample_now.result;
 	err = add_sample(p, t, &sample_now, &step.cell);
 	if (!err && p->options.gaps)
-		gaps_sample(p, t, (struct gap){true, step.cell, e->time_ns, mode_of(&sample_now), false});
+		gaps_sample(p, t,
+			    (struct gap){.open = true,
+					 .cell = step.cell,
+					 .since_ns = e->time_ns,
+					 .mode = mode_of(&sample_now)});
 	return err ? err : step_taken(p, &step);
 }
 
