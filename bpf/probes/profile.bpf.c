@@ -331,16 +331,20 @@ static int timer_fired(void *map, __u32 *key, struct cpu_timer *t)
 	return 0;
 }
 
-/* Run by user space for each CPU. */
+#define NO_SUCH_CPU 22 /* EINVAL */
+
+/* Run by user space for each CPU. 0 or an errno. */
 SEC("?syscall")
 int timer_make(__u32 *args)
 {
 	__u32 cpu = args[0];
 	struct cpu_timer *t = bpf_map_lookup_elem(&cpu_timers, &cpu);
+	long err = t ? bpf_timer_init(&t->timer, &cpu_timers, 1 /* CLOCK_MONOTONIC */)
+		       : -NO_SUCH_CPU;
 
-	if (!t || bpf_timer_init(&t->timer, &cpu_timers, 1 /* CLOCK_MONOTONIC */))
-		return 1;
+	if (err)
+		return -err;
 	/* By chance: the CPUs have nothing to do with each other. */
 	t->due_ns = timer_period_ns * (bpf_get_prandom_u32() >> 16) >> 16;
-	return bpf_timer_set_callback(&t->timer, timer_fired) != 0;
+	return -bpf_timer_set_callback(&t->timer, timer_fired);
 }

@@ -36,12 +36,14 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/tables/array.h"
 #include "base/text/units.h"
 
 #define ROUNDS_MAX 64
+#define TIMER_TRIES 100
 #define CPUS_MAX 8192 /* that a set of CPUs has room for */
 
 const char *const sample_event_names[] = {"auto", "timer", "cpu-clock", "tick", "cycles"};
@@ -207,16 +209,31 @@ static void visit_cpus(unsigned cpus)
 	CPU_FREE(one);
 }
 
-static int timers_start(struct thread_clocks *c, const struct thread_clock_programs *programs)
+/* Since Linux 6.18 the kernel takes a timer's memory without waiting for a lock: if somebody else
+ * has it, as on a busy machine, there is none for a moment. */
+static int timer_make(const struct bpf_program *program, uint32_t cpu)
 {
-	for (uint32_t cpu = 0; cpu < c->options.cpus; cpu++) {
+	const struct timespec moment = {0, NS_PER_MS};
+
+	for (int tries = TIMER_TRIES;; tries--) {
 		LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = &cpu, .ctx_size_in = sizeof(cpu), );
 
-		if (bpf_prog_test_run_opts(bpf_program__fd(programs->timer), &o))
+		if (bpf_prog_test_run_opts(bpf_program__fd(program), &o))
 			return -errno;
-		if (o.retval)
-			return -ENOMEM;
+		if (o.retval != ENOMEM || !tries)
+			return -(int)o.retval;
+		nanosleep(&moment, NULL);
 	}
+}
+
+static int timers_start(struct thread_clocks *c, const struct thread_clock_programs *programs)
+{
+	int err = 0;
+
+	for (uint32_t cpu = 0; cpu < c->options.cpus && !err; cpu++)
+		err = timer_make(programs->timer, cpu);
+	if (err)
+		return err;
 	c->timers_on = programs->timers_on;
 	*c->timers_on = 1;
 	visit_cpus(c->options.cpus);
