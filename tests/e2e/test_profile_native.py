@@ -38,7 +38,7 @@ class Native(JavaTest):
         self.assertGreater(len(good), share * len(samples), wrong[:5])
 
     def test_libraries_and_the_kernel(self):
-        log = self.record_it("Native", "go", "2000")
+        log = self.record_it("Native", "go", "1000")
         deflating = self.samples(log, "deflateBytesBytes", "native")
         self.assert_most(deflating, "in deflate()", lambda c: c[-1] == DEFLATE)
         reading = self.samples(log, "readBytes", "kernel")

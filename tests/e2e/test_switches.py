@@ -253,7 +253,7 @@ class BesideProbes(JavaTest):
     def test_each_contention(self):
         """What one has and the other has not is explained: who never slept has no switch, and probes do not tell who goes
         for the monitor after Object.wait()."""
-        vm = self.java("Contend", 40)
+        vm = self.java("Contend", 120)  # on a busy machine a fifth of what could be is a contention
         recorders = {mode: self.record(vm, *options, path=self.path(f"{mode}.spoor")) for mode, options in self.MODES.items()}
         self.assertEqual(vm.ask("go", 120), "done")
         logs = {mode: recorder.stop() for mode, recorder in recorders.items()}

@@ -229,7 +229,9 @@ class Virtual21(Virtual, jvm.OtherJavaTest):
         missing = max(truth["pinned"] - carriers["all_pinned_ns"], 0)
         got = carriers["all_pinned_ns"] + min(missing, self.waited_on_the_way_ns(log, "Starve$Held"))
         self.assert_near(got, truth["pinned"], 5, f"all pinned, {missing} not", STARVED * MS)
-        self.assertGreaterEqual(truth["starved"], carriers["all_pinned_ns"] - STARVED * 2 * MS)
+        # Who makes the third one may have no CPU at first: it is late, but runs no sooner.
+        self.assertGreaterEqual(truth["until"], carriers["all_pinned_ns"] - STARVED * 2 * MS)
+        self.assertGreater(truth["starved"], 0)
         pinned = {(p["class"], p["reason"]): p["count"] for p in report["pinned"]}
         self.assertEqual(pinned[("Starve$Held", "contended enter")], STARVED)
         self.assertGreaterEqual(pinned[("(no blocker)", "park")], STARVED)
