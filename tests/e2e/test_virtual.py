@@ -6,7 +6,8 @@ import os
 import subprocess
 import unittest
 
-import jvm
+import jvm  # first: it says where harness is
+from harness import name_of
 
 MS = 10**6
 ROUNDS, WAITERS, HOLD_MS = 12, 4, 4  # the last: as in Virtual.java
@@ -229,9 +230,9 @@ class Virtual21(Virtual, jvm.OtherJavaTest):
         missing = max(truth["pinned"] - carriers["all_pinned_ns"], 0)
         got = carriers["all_pinned_ns"] + min(missing, self.waited_on_the_way_ns(log, "Starve$Held"))
         self.assert_near(got, truth["pinned"], 5, f"all pinned, {missing} not", STARVED * MS)
-        # Who makes the third one may have no CPU at first: it is late, but runs no sooner.
-        self.assertGreaterEqual(truth["until"], carriers["all_pinned_ns"] - STARVED * 2 * MS)
-        self.assertGreater(truth["starved"], 0)
+        # Who makes the third one, when both are pinned, may have to wait for a CPU first.
+        late = sum(e["cpu_wait_ns"] for e in log.of("off_cpu") if name_of(e["thread"]) in ("main", "DestroyJavaVM"))
+        self.assertGreaterEqual(truth["starved"] + late, carriers["all_pinned_ns"] - STARVED * 2 * MS)
         pinned = {(p["class"], p["reason"]): p["count"] for p in report["pinned"]}
         self.assertEqual(pinned[("Starve$Held", "contended enter")], STARVED)
         self.assertGreaterEqual(pinned[("(no blocker)", "park")], STARVED)

@@ -4,8 +4,7 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * Virtual threads on two carriers (-Djdk.virtualThreadScheduler.parallelism=2): one sleeps with a monitor, another one
  * wants it, and up to JDK 23 both keep their carriers: a third one that is ready does not run. Prints as JSON for how
- * long that was, by the program's own clocks, for how long both were pinned, and how long it was from there until the
- * third one ran. Argument: rounds.
+ * long that was, by the program's own clocks. Argument: rounds.
  */
 public class Starve {
     static final class Held { }
@@ -42,7 +41,6 @@ public class Starve {
         ready.join();
         starvedNs += ran - since;
         pinnedNs += slept - Math.max(wanted, sleeping);
-        untilNs += ran - Math.max(wanted, sleeping);
     }
 
     static void sleep(long ms) {
@@ -53,20 +51,20 @@ public class Starve {
         }
     }
 
-    long starvedNs, pinnedNs, untilNs;
+    long starvedNs, pinnedNs;
 
     public static void main(String[] arguments) throws Exception {
         int rounds = Integer.parseInt(arguments[0]);
         Starve s = new Starve();
 
         s.round();
-        s.starvedNs = s.pinnedNs = s.untilNs = 0;
+        s.starvedNs = s.pinnedNs = 0;
         System.out.println("ready " + ProcessHandle.current().pid());
         System.in.read();
         for (int i = 0; i < rounds; i++) {
             s.round();
         }
-        System.out.println("{\"starved\": " + s.starvedNs + ", \"pinned\": " + s.pinnedNs + ", \"until\": " + s.untilNs + "}");
+        System.out.println("{\"starved\": " + s.starvedNs + ", \"pinned\": " + s.pinnedNs + "}");
         System.in.read();
         System.in.read();
     }
