@@ -1,5 +1,6 @@
 """The ring of object events: what a reader counts is what the program has done, and what the JVM counts itself."""
 import contextlib
+import fcntl
 import os
 import signal
 import subprocess
@@ -7,7 +8,7 @@ import tempfile
 import time
 import unittest
 
-from jvm import HERE, jdk_tool, java_classes, made, major_of, why_no_java
+from jvm import HERE, jdk_tool, java_classes, made, major_of, native_library, why_no_java
 
 SWITCH = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+SpoorTraceObjects"]
 EXACT, CHECK, NO_MOVES = 1, 2, 16
@@ -57,10 +58,10 @@ class ObjectsTest(unittest.TestCase):
         cls.classes = java_classes()
         cls.reader = reader()
 
-    def start(self, *arguments, options=(), mode=EXACT | CHECK):
+    def start(self, *arguments, options=(), mode=EXACT | CHECK, environment=None):
         vm = subprocess.Popen([jdk_tool("java", self.home), *HEAP, *SWITCH, f"-XX:SpoorObjectsMode={mode}", *options,
                                "-cp", self.classes, "Births", *map(str, arguments)],
-                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
         self.addCleanup(self.finish, vm)
         return vm
 
@@ -83,12 +84,16 @@ class ObjectsTest(unittest.TestCase):
 
     @staticmethod
     def open_ring(vm):
+        """The ring, once it is sealed, which is a moment after it is there."""
         deadline = time.monotonic() + DEADLINE_S
         while time.monotonic() < deadline:
             for entry in list(os.scandir(f"/proc/{vm.pid}/fd")):
                 with contextlib.suppress(FileNotFoundError):  # closed meanwhile
                     if "spoor-objects" in os.readlink(entry.path):
-                        return os.open(entry.path, os.O_RDWR)
+                        ring = os.open(entry.path, os.O_RDWR)
+                        if fcntl.fcntl(ring, fcntl.F_GET_SEALS) & fcntl.F_SEAL_SHRINK:
+                            return ring
+                        os.close(ring)
         raise AssertionError("the JVM has no ring")
 
     def run_it(self, *arguments, options=(), mode=EXACT | CHECK, slots=()):
@@ -227,6 +232,15 @@ class ObjectsTest(unittest.TestCase):
                 noise += 1
         self.assertEqual(vm.returncode, 0)
         self.assertGreater(noise, 4)
+
+    def test_a_ring_that_is_cut_before_it_is_sealed(self):
+        """The JVM does without a ring."""
+        environment = {**os.environ, "LD_PRELOAD": native_library("cuts")}
+        vm = self.start(2, 1000, 0, options=["-XX:+DisplayVMOutputToStdout"], environment=environment)
+        truth, _ = vm.communicate("\n", timeout=DEADLINE_S)
+        self.assertEqual(vm.returncode, 0)
+        self.assertIn("warning: SpoorTraceObjects: cannot make the ring: Device or resource busy", truth)
+        self.assertIn("count\tBirths$Plain\t2000", truth)
 
 
 if __name__ == "__main__":
