@@ -219,12 +219,15 @@ class Holes(FakeTest):
         self.assertIn("nothing is known from here on", [e["name"] for e in drawn["traceEvents"] if e["ph"] == "i"])
         # Thread C was blocked before: that is known at the begin of any part.
         start = json.loads(spoor("cat", "--header", self.part(1)).stdout)["start_mono_ns"]
-        last = begun_ns(self.part(7))
+        # Its block ends in the last part, however soon after that part has begun.
+        entered, = [e["time_ns"] for e in Log(self.path("whole.spoor")).of("monitor_contended_entered")
+                    if e["thread"]["name"] == "Thread C"]
+        blocked = (begun_ns(self.part(7)) + entered) // 2
         with open(self.part(1), "r+b") as f:
             f.seek(os.path.getsize(self.part(1)) // 2)
             f.write(bytes(64))
         spoor("export", "--to", "chrome", self.path("parts"), expect=1)
-        part = timeline("--from", f"{(last + 5 * MS - start) / 1e9:.9f}s")
+        part = timeline("--from", f"{(blocked - start) / 1e9:.9f}s")
         held = [e for e in part["traceEvents"] if e["ph"] == "B" and e["name"] == "lock demo.Held"]
         self.assertEqual(len(held), 1, [e for e in part["traceEvents"] if e["ph"] == "B"][:20])
 
