@@ -1,5 +1,6 @@
 """spoor record --sample: shares and sums against the clocks of the threads themselves, chains against what can call what."""
 import json
+import math
 import time
 import unittest
 
@@ -179,13 +180,15 @@ class Profile(ProfileTest):
 
     def test_bursts(self):
         """Of a thread that sleeps before it has run for a period each moment is as likely to be found as any other."""
-        (samples, said), = self.run_hot("bursts", 600, 400, "--sample=2ms").values()
-        share, sd = samples.share("early")
+        # So long that four standard deviations are 0.1.
+        (samples, said), = self.run_hot("bursts", 800, 400, "--sample=2ms").values()
+        share, _ = samples.share("early")
         inside, _ = samples.share("early", "late")
         wanted = said["early"] / (said["early"] + said["late"])
+        sd = math.sqrt(wanted * (1 - wanted) / len(samples.list))
         count, due = len(samples.list), samples.end_ns / (2 * MS * 1.0942)
         print(f"{100 * share / inside:.1f} %, itself {100 * wanted:.1f} %, sd {100 * sd:.1f}; {count} samples, {due:.0f} are due")
-        self.assertLess(abs(share / inside - wanted) / sd, 3.5)
+        self.assertLess(abs(share / inside - wanted), 4 * sd)
         self.assert_near(count, due, 10, "samples", floor=4 * due ** 0.5)
 
     @only_in_soak
