@@ -421,6 +421,73 @@ static uint64_t compare(const struct fixture *f, const struct oracle *o)
 	return o->done_count;
 }
 
+struct part {
+	uint64_t holder, stack, from_ns, to_ns;
+};
+
+/* What an observer is told of a schedule. */
+static struct told {
+	struct part parts[INTERVALS * (HOLDERS + 2) * STACKS];
+	struct {
+		uint64_t waiter, since_ns, until_ns;
+		unsigned end; /* of its parts */
+	} intervals[INTERVALS];
+	unsigned part_count, interval_count;
+} told;
+
+static void on_part(void *context, const struct cell_part *part)
+{
+	struct told *t = context;
+
+	t->parts[t->part_count++] = (struct part){part->key.holder, part->key.holder_stack,
+						  part->from_ns, part->to_ns};
+}
+
+static void on_interval(void *context, const struct cell_interval *interval)
+{
+	struct told *t = context;
+	unsigned i = t->interval_count++;
+
+	t->intervals[i].waiter = interval->key.waiter;
+	t->intervals[i].since_ns = interval->since_ns;
+	t->intervals[i].until_ns = interval->until_ns;
+	t->intervals[i].end = t->part_count;
+}
+
+/* When a waiter was first charged with what a part is of. */
+static uint64_t first_of(const struct oracle *o, uint64_t waiter, uint64_t since_ns,
+			 const struct part *part)
+{
+	for (uint64_t t = since_ns; t < END; t++) {
+		struct hold h = o->at[t].holder == waiter ? hold(HOLDER_HAND_OVER, 0) : o->at[t];
+
+		if (h.holder == part->holder && h.stack == part->stack)
+			return t;
+	}
+	return END;
+}
+
+/* Parts lie one after the other, in the order in which their holders came. */
+static void compare_order(const struct oracle *o)
+{
+	unsigned k = 0;
+
+	assert_int_equal(told.interval_count, o->done_count);
+	for (unsigned i = 0; i < told.interval_count; i++) {
+		uint64_t at_ns = told.intervals[i].since_ns, first, before = 0;
+
+		for (; k < told.intervals[i].end; k++) {
+			assert_int_equal(told.parts[k].from_ns, at_ns);
+			at_ns = told.parts[k].to_ns;
+			first = first_of(o, told.intervals[i].waiter, told.intervals[i].since_ns,
+					 &told.parts[k]);
+			assert_in_range(first, before, told.intervals[i].until_ns - 1);
+			before = first;
+		}
+		assert_int_equal(at_ns, told.intervals[i].until_ns);
+	}
+}
+
 static void agrees_with_the_oracle(void **state)
 {
 	static struct oracle o;
@@ -431,9 +498,14 @@ static void agrees_with_the_oracle(void **state)
 	for (unsigned n = 0; n < SCHEDULES; n++) {
 		seed = n;
 		memset(&o, 0, sizeof(o));
+		told.part_count = told.interval_count = 0;
 		assert_int_equal(begin(&f), 0);
+		f.cells.observe = on_part;
+		f.cells.ended = on_interval;
+		f.cells.observer = &told;
 		assert_int_equal(random_schedule(&f, &o), 0);
 		done += compare(&f, &o);
+		compare_order(&o);
 		end(&f);
 	}
 	assert_true(done > SCHEDULES * 50);

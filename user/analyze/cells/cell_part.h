@@ -7,8 +7,9 @@
 struct cell_part {
 	struct cell_key key;
 	bool monitor, numbered;
-	uint64_t from_ns,
-		to_ns; /* the parts of an interval come one after the other, in no order */
+	/* The parts of an interval come one after the other, by when each first began: what a
+	 * holder had later is together with what it had first. */
+	uint64_t from_ns, to_ns;
 	uint64_t first_reader_ns;
 	struct split split;
 	uint64_t stack_from_ns[HOLDER_STACK_FROM_COUNT];

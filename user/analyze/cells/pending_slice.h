@@ -21,6 +21,7 @@ struct shown {
 
 /* Time of one blocked thread in one hold, of which the holder's call chain is not known yet. */
 struct pending_slice {
+	uint64_t begin_ns; /* of the first one in it */
 	uint64_t ns, first_reader_ns;
 	struct split split;
 	bool first; /* the contention began with it */
@@ -29,6 +30,7 @@ struct pending_slice {
 /* What a contention that is going on has in one cell: not in its sums before the contention ends.
  * Apart, as there are many cells, and few of them have any. */
 struct pending {
+	uint64_t begin_ns; /* of the first slice in it */
 	uint64_t ns, first_reader_ns;
 	struct split split;
 	uint64_t from_ns[HOLDER_STACK_FROM_COUNT];

@@ -79,6 +79,8 @@ static void slice_clear(struct pending_slice *p)
 
 static void slice_add(struct pending_slice *p, const struct pending_slice *more)
 {
+	if (!p->ns)
+		p->begin_ns = more->begin_ns;
 	p->ns += more->ns;
 	p->first_reader_ns += more->first_reader_ns;
 	split_add(&p->split, &more->split);
@@ -204,6 +206,8 @@ static int cell_pend(struct holds *h, struct waiter_state *t, const struct charg
 	err = pending_of(h, t, index, to->index, &pending);
 	if (err)
 		return err;
+	if (!pending->ns || p->begin_ns < pending->begin_ns)
+		pending->begin_ns = p->begin_ns;
 	pending->ns += p->ns;
 	if (holder_is_thread(to->holder)) {
 		pending->first_reader_ns += p->first_reader_ns;
@@ -294,6 +298,7 @@ static int charge(struct holds *h, struct lock_state *l, const struct counters *
 
 		if (known && !cut)
 			charged_blocked_on(&holder, at, (struct blocked_on){0});
+		slice.begin_ns = at_ns;
 		slice.ns = until_ns - at_ns;
 		slice.first_reader_ns = l->first_reader ? slice.ns : 0;
 		slice.first = false;
@@ -602,12 +607,53 @@ static void interval_ended(const struct holds *h, const struct waiter_state *t,
 	h->cells.ended(h->cells.observer, &interval);
 }
 
+/* Two lists that are sorted by their begins, as one. */
+static uint32_t pending_merge(struct holds *h, uint32_t a, uint32_t b)
+{
+	uint32_t first = INDEX_NONE, *link = &first;
+
+	while (a != INDEX_NONE && b != INDEX_NONE) {
+		bool take_a = h->pending[a].begin_ns <= h->pending[b].begin_ns;
+		uint32_t *from = take_a ? &a : &b;
+
+		*link = *from;
+		link = &h->pending[*from].next;
+		*from = *link;
+	}
+	*link = a != INDEX_NONE ? a : b;
+	return first;
+}
+
+/* By their begins, for the one who observes them: lists of 1, 2, 4, ... are merged. */
+static void pending_sort(struct holds *h, struct waiter_state *t)
+{
+	uint32_t sorted[32], i = t->pending, next;
+
+	memset(sorted, 0xff, sizeof(sorted)); /* INDEX_NONE: no list of that length */
+	for (; i != INDEX_NONE; i = next) {
+		uint32_t k = 0, list = i;
+
+		next = h->pending[i].next;
+		h->pending[i].next = INDEX_NONE;
+		for (; k < 31 && sorted[k] != INDEX_NONE; k++) {
+			list = pending_merge(h, sorted[k], list);
+			sorted[k] = INDEX_NONE;
+		}
+		sorted[k] = list;
+	}
+	t->pending = INDEX_NONE;
+	for (uint32_t k = 0; k < 32; k++)
+		t->pending = pending_merge(h, sorted[k], t->pending);
+}
+
 /* The most that was charged to one holder is a sum over all call sites where it was. */
 static void pending_count(struct holds *h, struct waiter_state *t)
 {
 	uint64_t at_ns = t->since_ns;
 	const struct pending *p;
 
+	if (h->cells.observe)
+		pending_sort(h, t);
 	for (uint32_t i = t->pending; i != INDEX_NONE; i = p->next) {
 		p = &h->pending[i];
 		if (p->holder != INDEX_NONE)

@@ -2,6 +2,8 @@
 
 static void pending_add(struct pending *p, const struct pending *more)
 {
+	if (more->begin_ns < p->begin_ns)
+		p->begin_ns = more->begin_ns;
 	p->ns += more->ns;
 	p->first_reader_ns += more->first_reader_ns;
 	split_add(&p->split, &more->split);

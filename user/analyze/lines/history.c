@@ -405,14 +405,17 @@ static void add_cut(const struct history *h, const struct hold_run *s, uint64_t 
 		sum->unknown_ns += end_ns - begin_ns;
 }
 
-/* The last run of a slot that begins before ns. */
-static uint32_t begun_before(const struct history *h, const struct hold_entry *s, uint64_t ns)
+/* The last run of a slot that begins before ns, and in *ret_next the one after that. */
+static uint32_t begun_before(const struct history *h, const struct hold_entry *s, uint64_t ns,
+			     uint32_t *ret_next)
 {
 	const struct hold_run *all = h->runs;
 	const struct skip_node *skip_nodes = h->skip_nodes;
 	uint32_t i = s->last;
 
+	*ret_next = INDEX_NONE;
 	while (i != INDEX_NONE && all[i].from_ns >= ns) {
+		*ret_next = i;
 		if (skip_nodes[i].jump != INDEX_NONE && all[skip_nodes[i].jump].from_ns >= ns)
 			i = skip_nodes[i].jump;
 		else
@@ -421,30 +424,33 @@ static uint32_t begun_before(const struct history *h, const struct hold_entry *s
 	return i;
 }
 
-/* What a slot has from from_ns to to_ns; *ret_first: it had the moment from_ns. */
-static void between(const struct history *h, const struct hold_entry *s, uint64_t from_ns,
-		    uint64_t to_ns, struct split *ret, bool *ret_first)
+/* What a slot has from from_ns to to_ns; whether it had the moment from_ns. */
+static bool between(const struct history *h, const struct hold_entry *s, uint64_t from_ns,
+		    uint64_t to_ns, struct hold_slice *slice)
 {
-	uint32_t last = begun_before(h, s, to_ns), first = begun_before(h, s, from_ns + 1);
-	struct split whole;
+	uint32_t next, last = begun_before(h, s, to_ns, &next);
+	uint32_t first = begun_before(h, s, from_ns + 1, &next);
+	bool had = first != INDEX_NONE && h->runs[first].to_ns > from_ns;
+	struct split whole, *ret = &slice->split;
 
-	*ret_first = first != INDEX_NONE && h->runs[first].to_ns > from_ns;
+	slice->begin_ns = had || next == INDEX_NONE ? from_ns : h->runs[next].from_ns;
 	split_set_unknown(ret, 0);
 	if (last == INDEX_NONE)
-		return;
-	if (last != first || *ret_first)
+		return had;
+	if (last != first || had)
 		add_cut(h, &h->runs[last], from_ns, to_ns, ret);
 	if (last == first)
-		return;
+		return had;
 	split_add(ret, &h->skip_nodes[last].before);
 	if (first == INDEX_NONE)
-		return;
+		return had;
 	split_set_unknown(&whole, 0);
 	add_whole(h, &h->runs[first], &whole);
 	split_sub(ret, &h->skip_nodes[first].before);
 	split_sub(ret, &whole);
-	if (*ret_first)
+	if (had)
 		add_cut(h, &h->runs[first], from_ns, to_ns, ret);
+	return had;
 }
 
 static struct hold_slice *part_begin(struct hold_slices *p, const struct hold_entry *s)
@@ -516,7 +522,6 @@ static int take_far(struct history *h, uint64_t from_ns, uint64_t to_ns, bool fi
 	for (i = h->newest; !err && i != INDEX_NONE; i = h->slots[i].older) {
 		struct hold_entry *s = &h->slots[i];
 		struct hold_slice *slice;
-		bool begins;
 
 		if (h->runs[s->last].to_ns <= from_ns)
 			break;
@@ -524,8 +529,7 @@ static int take_far(struct history *h, uint64_t from_ns, uint64_t to_ns, bool fi
 		if (err)
 			break;
 		slice = part_begin(ret, s);
-		between(h, s, from_ns, to_ns, &slice->split, &begins);
-		slice->first = first && begins;
+		slice->first = between(h, s, from_ns, to_ns, slice) && first;
 		if (!part_end(slice))
 			ret->count--;
 	}
@@ -553,6 +557,7 @@ static int take_near(struct history *h, uint32_t at, uint64_t from_ns, uint64_t 
 			s->take = h->takes;
 			s->slice = ret->count;
 			slice = part_begin(ret, s);
+			slice->begin_ns = run->from_ns > from_ns ? run->from_ns : from_ns;
 			split_set_unknown(&slice->split, 0);
 		}
 		slice->first |= first && run->from_ns <= from_ns;

@@ -17,7 +17,7 @@ static uint64_t forward_of(const struct hold_slice *p)
 }
 
 /* By holder first, then by call site: as their sums are made. */
-static int compare(const void *a, const void *b)
+static int compare_holders(const void *a, const void *b)
 {
 	const struct hold_slice *x = a, *y = b;
 
@@ -29,7 +29,14 @@ static int compare(const void *a, const void *b)
 		       ?: compare_u64(x->hold.blocked_on, y->hold.blocked_on);
 }
 
-static void sort(struct hold_slices *p)
+static int compare_begins(const void *a, const void *b)
+{
+	const struct hold_slice *x = a, *y = b;
+
+	return compare_u64(x->begin_ns, y->begin_ns) ?: compare_holders(a, b);
+}
+
+static void sort(struct hold_slices *p, int (*compare)(const void *, const void *))
 {
 	struct hold_slice slice;
 	uint32_t k;
@@ -52,16 +59,18 @@ static void merge(struct hold_slices *p)
 {
 	uint32_t kept = 0;
 
-	sort(p);
+	sort(p, compare_holders);
 	for (uint32_t i = 1; i < p->count; i++) {
 		struct hold_slice *into = &p->rows[kept];
 
-		if (compare(into, &p->rows[i])) {
+		if (compare_holders(into, &p->rows[i])) {
 			if (++kept != i)
 				p->rows[kept] = p->rows[i];
 			continue;
 		}
 		split_add(&into->split, &p->rows[i].split);
+		if (p->rows[i].begin_ns < into->begin_ns)
+			into->begin_ns = p->rows[i].begin_ns;
 		into->ns += p->rows[i].ns;
 		into->first |= p->rows[i].first;
 		if (p->rows[i].forward)
@@ -149,20 +158,33 @@ static void observe(const struct cells *cells, const struct cell_key *key, bool 
 	struct cell_part part = {.from_ns = *at_ns, .to_ns = *at_ns + slice->ns};
 
 	*at_ns = part.to_ns;
-	if (!cells->observe || !slice->ns)
+	if (!slice->ns)
 		return;
 	part.key = *key;
+	part.key.holder = slice->hold.holder;
+	part.key.holder_stack = slice->hold.stack;
+	part.key.blocked_on = slice->hold.blocked_on;
 	part.monitor = monitor;
 	part.numbered = true;
-	if (holder_is_thread(key->holder)) {
+	if (holder_is_thread(part.key.holder)) {
 		part.split = slice->split;
-		part.stack_from_ns[key->holder_stack ? slice->hold.from : HOLDER_STACK_UNKNOWN] =
+		part.stack_from_ns[slice->hold.stack ? slice->hold.from : HOLDER_STACK_UNKNOWN] =
 			slice->ns;
 		part.first_reader_ns = slice->hold.first_reader ? slice->ns : 0;
 	} else {
 		part.split.unknown_ns = slice->ns;
 	}
 	cells->observe(cells->observer, &part);
+}
+
+static void observe_all(struct hold_slices *p, const struct cells *cells,
+			const struct cell_key *key, bool monitor, uint64_t since_ns)
+{
+	if (!cells->observe)
+		return;
+	sort(p, compare_begins);
+	for (uint32_t i = 0; i < p->count; i++)
+		observe(cells, key, monitor, &p->rows[i], &since_ns);
 }
 
 void hold_slices_hold(struct hold_slices *p, uint64_t holder)
@@ -195,7 +217,7 @@ int hold_slices_charge(struct hold_slices *p, struct cells *cells, uint64_t lock
 			       .after_wait = who->after_wait};
 	struct cell_interval interval = {
 		.monitor = who->monitor, .since_ns = since_ns, .until_ns = until_ns};
-	uint64_t held_ns, part_ns, at_ns = since_ns;
+	uint64_t held_ns, part_ns;
 	struct cell *cell;
 	int err = p->count ? 0 : hold_slices_add(p, &nobody);
 
@@ -216,7 +238,6 @@ int hold_slices_charge(struct hold_slices *p, struct cells *cells, uint64_t lock
 				break;
 			if (p->rows[i].first)
 				interval.key = key;
-			observe(cells, &key, who->monitor, &p->rows[i], &at_ns);
 			part_ns += p->rows[i].ns;
 			at_least(&cell->max_held_ns, held_ns);
 			at_least(&cell->max_part_ns, part_ns);
@@ -224,8 +245,10 @@ int hold_slices_charge(struct hold_slices *p, struct cells *cells, uint64_t lock
 				part_ns = 0;
 		}
 	}
-	if (!err)
+	if (!err) {
+		observe_all(p, cells, &key, who->monitor, since_ns);
 		interval_ended(p, cells, &interval);
+	}
 	p->last[0] = p->last[1] = 0;
 	return err;
 }

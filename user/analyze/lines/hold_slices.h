@@ -21,6 +21,7 @@ struct hold_slice {
 	struct hold hold;
 	struct forward *forward; /* NULL: the chain is in hold */
 	struct split split;
+	uint64_t begin_ns; /* of the first one of those that were put together */
 	bool first;  /* the interval began with it */
 	uint64_t ns; /* the sum of the split, while it is charged */
 };

@@ -314,6 +314,7 @@ static void history_end(struct timeline *line)
 static int take_lost(struct interval *i, uint64_t to_ns, bool first)
 {
 	const struct hold_slice lost = {.hold.holder = HOLDER_UNKNOWN,
+					.begin_ns = i->taken_ns,
 					.split.unknown_ns = to_ns - i->taken_ns,
 					.first = first};
 

@@ -7,9 +7,10 @@
 
 /* The time of the one that is waited for, while it is itself blocked on a lock, or on none. */
 static int add(struct hold_slices *slices, const struct park_wait *w, const struct blocked_on *on,
-	       const struct split *split)
+	       uint64_t begin_ns, const struct split *split)
 {
-	struct hold_slice slice = {.hold = w->by, .split = *split, .first = !slices->count};
+	struct hold_slice slice = {
+		.hold = w->by, .begin_ns = begin_ns, .split = *split, .first = !slices->count};
 
 	hold_blocked_on(&slice.hold, on);
 	for (uint32_t i = slices->count; i > 0 && i + NEAR > slices->count; i--) {
@@ -45,13 +46,13 @@ static int add_done(struct hold_slices *slices, const struct park_wait *w,
 	for (; d && d->ns <= done_ns && !err; d = reasons_next(reasons, w->by.holder, d)) {
 		split = split_of(d->ns - at_ns, &since, &d->its);
 		if (d->ns > at_ns)
-			err = add(slices, w, &on, &split);
+			err = add(slices, w, &on, at_ns, &split);
 		at_ns = d->ns;
 		since = d->its;
 		on = reason_blocked_on(d, w->lock);
 	}
 	split = (struct split){.unknown_ns = done_ns - at_ns};
-	return err || done_ns == at_ns ? err : add(slices, w, &on, &split);
+	return err || done_ns == at_ns ? err : add(slices, w, &on, at_ns, &split);
 }
 
 int park_wait_charge(struct cells *cells, struct hold_slices *slices, const struct park_wait *w)
@@ -64,6 +65,7 @@ int park_wait_charge(struct cells *cells, struct hold_slices *slices, const stru
 		err = add_done(slices, w, cells->reasons, done_ns);
 	else
 		done_ns = w->since_ns;
+	rest.begin_ns = done_ns;
 	rest.first = !slices->count;
 	rest.split.unknown_ns = w->until_ns - done_ns;
 	if (!err && rest.split.unknown_ns)

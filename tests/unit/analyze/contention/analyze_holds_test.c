@@ -241,6 +241,83 @@ static void a_carrier_is_the_virtual_thread_that_is_seen_on_it(void **state)
 	holds_free(&h);
 }
 
+struct parts {
+	struct cell_part rows[8];
+	unsigned count;
+};
+
+static void on_part(void *context, const struct cell_part *part)
+{
+	struct parts *p = context;
+
+	p->rows[p->count++] = *part;
+}
+
+/* 9 has the lock first, then 3 before and after 7, then the waiter. The chain of 7 becomes
+ * known when its hold is over. */
+static void parts_are_in_the_order_of_their_holders(void **state)
+{
+	static const struct {
+		uint64_t holder, from_ns, to_ns;
+	} want[] = {{9, 10, 30}, {3, 30, 50}, {7, 50, 60}, {HOLDER_HAND_OVER, 60, 70}};
+	struct holds h = {0};
+	struct parts parts = {.count = 0};
+	struct lock_state *l = see(&h, 5, 9);
+
+	(void)state;
+	h.cells.observe = on_part;
+	h.cells.observer = &parts;
+	block(&h, 2, l);
+	see(&h, 5, 9);
+	see(&h, 5, 3);
+	assert_int_equal(holds_show(&h, l, (struct chain_seen){66, HOLDER_STACK_BLOCK}), 0);
+	see(&h, 5, 7);
+	see(&h, 5, 3);
+	assert_int_equal(holds_show(&h, l, (struct chain_seen){66, HOLDER_STACK_BLOCK}), 0);
+	assert_int_equal(holds_show_late(&h, l, 7, 77), 0);
+	see(&h, 5, 2);
+	see(&h, 5, 2);
+	assert_int_equal(holds_unblock(&h, index_of(&h, 2), true), 0);
+	assert_int_equal(parts.count, 4);
+	for (unsigned i = 0; i < 4; i++) {
+		assert_int_equal(parts.rows[i].key.holder, want[i].holder);
+		assert_int_equal(parts.rows[i].from_ns, want[i].from_ns);
+		assert_int_equal(parts.rows[i].to_ns, want[i].to_ns);
+	}
+	holds_free(&h);
+}
+
+static void on_row(void *context, const struct cell_part *part)
+{
+	struct cell_part *rows = context;
+
+	rows[part->from_ns / 10 - 1] = *part;
+}
+
+/* Holders of one interval, each of them another one. */
+static void parts_of_many_holders(void **state)
+{
+	enum { COUNT = 1000 };
+	static struct cell_part rows[COUNT];
+	struct holds h = {0};
+	struct lock_state *l = see(&h, 5, COUNT);
+
+	(void)state;
+	h.cells.observe = on_row;
+	h.cells.observer = rows;
+	block(&h, COUNT + 1, l);
+	for (uint64_t i = COUNT; i-- > 1;)
+		see(&h, 5, i);
+	see(&h, 5, COUNT + 1);
+	assert_int_equal(holds_unblock(&h, index_of(&h, COUNT + 1), true), 0);
+	for (uint64_t i = 0; i < COUNT; i++) {
+		assert_int_equal(rows[i].key.holder, COUNT - i);
+		assert_int_equal(rows[i].from_ns, 10 + 10 * i);
+		assert_int_equal(rows[i].to_ns, 20 + 10 * i);
+	}
+	holds_free(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -248,6 +325,8 @@ int main(void)
 		cmocka_unit_test(chains_that_are_shown_later),
 		cmocka_unit_test(a_crowd_is_charged_whole),
 		cmocka_unit_test(a_carrier_is_the_virtual_thread_that_is_seen_on_it),
+		cmocka_unit_test(parts_are_in_the_order_of_their_holders),
+		cmocka_unit_test(parts_of_many_holders),
 		cmocka_unit_test(moments_of_a_holder_are_told_apart_up_to_a_bound),
 	};
 
