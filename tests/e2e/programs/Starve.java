@@ -2,8 +2,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Virtual threads on two carriers (-Djdk.virtualThreadScheduler.parallelism=2): one sleeps with a monitor, another one
- * wants it, and up to JDK 23 both keep their carriers: a third one that is ready does not run. Prints as JSON for how
+ * Virtual threads on two carriers (-Djdk.virtualThreadScheduler.parallelism=2): one sleeps with a monitor that another
+ * one wants, and up to JDK 23 both keep their carriers: a third one that is ready does not run. Prints as JSON for how
  * long that was, by the program's own clocks. Argument: rounds.
  */
 public class Starve {
@@ -13,12 +13,17 @@ public class Starve {
 
     final Held held = new Held();
     volatile long sleeping, wanted, slept, ran;
+    volatile boolean blocked;
 
     void round() throws Exception {
+        blocked = false;
         CountDownLatch has = new CountDownLatch(1), asked = new CountDownLatch(1);
         Thread holder = Virtual.virtual("sleeper", () -> {
             synchronized (held) {
                 has.countDown();
+                while (!blocked) { // On a busy machine the other carrier gets a CPU late. Running is not being pinned.
+                    Thread.onSpinWait();
+                }
                 sleeping = System.nanoTime();
                 sleep(HOLD_MS);
                 slept = System.nanoTime();
@@ -34,6 +39,7 @@ public class Starve {
         while (waiter.getState() != Thread.State.BLOCKED && asked.getCount() > 0) {
             LockSupport.parkNanos(100_000);
         }
+        blocked = true;
         Thread ready = Virtual.virtual("starved", () -> ran = System.nanoTime());
         long since = System.nanoTime();
         holder.join();
