@@ -42,7 +42,7 @@ class Diff(JavaTest):
     def test_what_has_changed(self):
         vm = self.java("Held")
         before = self.recorded(vm, "before.spoor", 1500, 1500)
-        after = self.recorded(vm, "after.spoor", 6000, 1500)
+        after = self.recorded(vm, "after.spoor", 24000, 1500)
         found = json.loads(self.diff("--format", "json", before.path, after.path))
         self.check_side(found, "before", before)
         self.check_side(found, "after", after)
