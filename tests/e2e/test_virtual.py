@@ -3,6 +3,7 @@ counts and clocks (programs/Virtual.java)."""
 import glob
 import json
 import os
+import re
 import subprocess
 import unittest
 
@@ -256,8 +257,12 @@ class Virtual25(Virtual, jvm.OtherJavaTest):
         vm = self.java("Starve", STARVED, options=("-Djdk.virtualThreadScheduler.parallelism=2",))
         recorder = self.record(vm)
         truth = json.loads(vm.ask("go", 120))
-        report = recorder.stop().report()
-        self.assertLess(truth["starved"], truth["pinned"] / 2)
+        log = recorder.stop()
+        report = log.report()
+        # On a busy machine the third one's carrier, and who makes it, wait for a CPU.
+        late = sum(e["cpu_wait_ns"] for e in log.of("off_cpu")
+                   if re.match(r"main$|DestroyJavaVM$|ForkJoinPool-1-worker-", name_of(e["thread"])))
+        self.assertLess(truth["starved"] - late, truth["pinned"] / 2)
         self.assertEqual((report["pinned"], report["carriers"]), ([], []))
 
     def contended_enters(self, log):
