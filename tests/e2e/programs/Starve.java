@@ -10,19 +10,27 @@ public class Starve {
     static final class Held { }
 
     static final int HOLD_MS = 30;
+    static final long GIVE_UP_NS = 2_000_000_000L;
 
     final Held held = new Held();
     volatile long sleeping, wanted, slept, ran;
     volatile boolean blocked;
 
-    void round() throws Exception {
+    /** False: the pool of JDK 21 has not woken the second carrier, which it may miss while that one goes to rest. */
+    boolean round() throws Exception {
         blocked = false;
+        slept = 0;
         CountDownLatch has = new CountDownLatch(1), asked = new CountDownLatch(1);
         Thread holder = Virtual.virtual("sleeper", () -> {
             synchronized (held) {
                 has.countDown();
-                while (!blocked) { // On a busy machine the other carrier gets a CPU late. Running is not being pinned.
+                // On a busy machine the other carrier gets a CPU late. Running is not being pinned.
+                long until = System.nanoTime() + GIVE_UP_NS;
+                while (!blocked && System.nanoTime() < until) {
                     Thread.onSpinWait();
+                }
+                if (!blocked) {
+                    return;
                 }
                 sleeping = System.nanoTime();
                 sleep(HOLD_MS);
@@ -45,8 +53,12 @@ public class Starve {
         holder.join();
         waiter.join();
         ready.join();
+        if (slept == 0) {
+            return false;
+        }
         starvedNs += ran - since;
         pinnedNs += slept - Math.max(wanted, sleeping);
+        return true;
     }
 
     static void sleep(long ms) {
@@ -67,8 +79,8 @@ public class Starve {
         s.starvedNs = s.pinnedNs = 0;
         System.out.println("ready " + ProcessHandle.current().pid());
         System.in.read();
-        for (int i = 0; i < rounds; i++) {
-            s.round();
+        for (int i = 0; i < rounds; ) {
+            i += s.round() ? 1 : 0;
         }
         System.out.println("{\"starved\": " + s.starvedNs + ", \"pinned\": " + s.pinnedNs + "}");
         System.in.read();
