@@ -3,8 +3,9 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Virtual threads on two carriers (-Djdk.virtualThreadScheduler.parallelism=2): one sleeps with a monitor that another
- * one wants, and up to JDK 23 both keep their carriers: a third one that is ready does not run. Prints as JSON for how
- * long that was, by the program's own clocks. Argument: rounds.
+ * one wants, and up to JDK 23 both keep their carriers: a third one that is ready does not run. Prints as JSON, by the
+ * program's own clocks, for how long it did not run (starved), and for how long the others were blocked (pinned).
+ * Argument: rounds in which that was so.
  */
 public class Starve {
     static final class Held { }
