@@ -2,6 +2,7 @@
 import re
 import unittest
 
+from harness import wait_until
 from jvm import JavaTest
 
 PCT = 2
@@ -10,6 +11,9 @@ PAUSE = re.compile(r"GC\(\d+\) (Pause \w+).* ([\d.]+)ms$")
 SAFEPOINT = re.compile(r'Safepoint "(\w+)".*Total: +(\d+) ns')
 # JDK 11's, in three lines; the total is in seconds.
 SAFEPOINT_11 = re.compile(r"Entering safepoint region: (\w+)|Total time for which .* stopped: ([\d.]+) seconds")
+# A cycle of G1's marking is asked for in a pause; its end is said by the thread that marks (JDK 11: "Concurrent Cycle").
+CYCLE_ASKED = re.compile(r"Pause Young \(Concurrent Start\)")
+CYCLE_END = re.compile(r"Concurrent (\w+ )?Cycle [\d.]+ms$", re.MULTILINE)
 KIND_OF = {"Pause Young": "young", "Pause Full": "full", "Pause Remark": "concurrent_pause",
            "Pause Cleanup": "concurrent_pause"}
 
@@ -37,6 +41,12 @@ def read_vm_log(path, begin, end):
     return safepoints
 
 
+def marking_is_over(path):
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    return len(CYCLE_END.findall(text)) == len(CYCLE_ASKED.findall(text))
+
+
 class Pauses(JavaTest):
     def run_with(self, collector, one_by_one):
         """one_by_one: each pause in an operation reports itself; else the operation is one collection."""
@@ -47,6 +57,8 @@ class Pauses(JavaTest):
                                            f"-Xlog:gc,safepoint:file={path}:timenanos,tags"])
         recorder = self.record(vm)
         self.assertEqual(vm.ask("go", 120), "done")
+        # The recorder takes its probes off some milliseconds before its last sample: no pause may begin in between.
+        wait_until("G1 has ended its last cycle of marking", lambda: marking_is_over(path))
         log = recorder.stop()
         self.assertEqual(log.lost(), {})
         samples = log.raw_of("cpu_sample")
