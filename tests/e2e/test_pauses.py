@@ -2,8 +2,8 @@
 import re
 import unittest
 
+from jvm import JavaTest  # first: it says where harness is
 from harness import wait_until
-from jvm import JavaTest
 
 PCT = 2
 LINE = re.compile(r"\[(\d+)ns\]\[(\w+)\s*\] (.*)")
