@@ -138,6 +138,17 @@ class Skips(Run):
         self.assertIn("allowed:1: there is no reason for lint/*test_skips", text)
 
 
+class Loading(Run):
+    def test_a_file_that_cannot_be_loaded_fails_whatever_is_asked_for(self):
+        self.write("tests/lint/test_broken.py", "import no_such_module\n")
+        self.python_file("tests/lint/test_y.py", "def test_y(self): pass\n")
+        for arguments in (), ("-k", "test_y"):
+            status, results, text = self.run_tests(*arguments, "lint")
+            self.assertEqual(results, {"lint/test_broken.py": "FAIL", "lint/test_y.X.test_y": "ok"})
+            self.assertIn("No module named 'no_such_module'", text)
+            self.assertEqual(status, 1)
+
+
 class Signals(Run):
     def test_what_was_ignored_or_blocked_is_not(self):
         """As in a job in the background of a script."""
