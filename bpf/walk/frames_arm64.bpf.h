@@ -347,6 +347,7 @@ HS_FN int hs_is_call(__u64 before)
 
 #define HS_HAS_PUSHED_FP(b) 0
 #define HS_HAS_ALIGNED(b) 0
+#define hs_is_aligning(b) 0
 #define HS_SUBTYPE_PUSHED 0
 #define hs_subtype_built(w, blob, b) ((void)(blob), -1)
 

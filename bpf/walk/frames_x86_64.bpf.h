@@ -54,7 +54,24 @@ HS_FN int hs_unwind_left(struct hs_walk *w)
 	return (after & 0xffffffffffffff) == 0x5ac68b49d88b48 ? below : -1;
 }
 
-/* In such a stub, while there is a word below the return address. */
+/*
+ * An adapter from the interpreter to compiled code aligns sp below the return address, which is in
+ * a register meanwhile: [pop rax; sub rsp, n;] and rsp, -16; push rax (JDK 21 on), without the pop
+ * up to JDK 17.
+ */
+HS_FN int hs_is_aligned_next(const __u8 *b)
+{
+	return b[0] == 0x48 && hs_is(b + 1, 0x83, 0xe4, 0xf0) && b[4] == 0x50;
+}
+
+HS_FN int hs_is_aligning(const __u8 *b)
+{
+	return hs_is_aligned_next(b) || hs_is_aligned_next(b - 4) ||
+	       (hs_is(b, 0x48, 0x83, 0xec) && hs_is_aligned_next(b + 4)) ||
+	       (hs_is(b, 0x48, 0x81, 0xec) && hs_is_aligned_next(b + 7));
+}
+
+/* In C1's stub above, while there is a word below the return address. */
 #define HS_HAS_ALIGNED(b)                                                                          \
 	(((b)[0] == 0xe8 && (b)[-4] == 0x48 && hs_is((b)-3, 0x83, 0xec, 8)) ||                     \
 	 ((b)[-5] == 0xe8 && (b)[0] == 0x48 && hs_is((b) + 1, 0x83, 0xc4, 8)))

@@ -115,13 +115,22 @@ HS_FN int hs_is_in_stack(struct hs_walk *w, __u64 fp)
 	return fp >= w->sp && fp < w->stack_high && !(fp & 7);
 }
 
+/* Whether fp is that of an interpreted frame. */
+HS_FN int hs_is_interpreted(struct hs_walk *w, __u64 fp)
+{
+	__u64 method = 0, bcp = 0;
+
+	return !HS_READ(w, &method, hs_word(fp, HS_CODE(w, interpreter_method))) &&
+	       !HS_READ(w, &bcp, hs_word(fp, HS_CODE(w, interpreter_bcp))) &&
+	       hs_bci(w, method, bcp) >= 0;
+}
+
 /* Whether compiled code that a return address leads to has its frame at sp: what it returns to is
  * a caller, too, and has its own frame where it has to be. */
 HS_FN int hs_fits(struct hs_walk *w, __u64 pc, __u64 sp)
 {
 	struct hs_code c = {};
 	struct hs_pair at = {};
-	__u64 method = 0, bcp = 0;
 
 	if (hs_code_find(w, pc, &c) || c.kind != HS_COMPILED ||
 	    HS_READ(w, &at, sp + c.frame_bytes - 16))
@@ -134,10 +143,7 @@ HS_FN int hs_fits(struct hs_walk *w, __u64 pc, __u64 sp)
 	}
 	if (!hs_is_in_stack(w, at.low) || at.low < sp + c.frame_bytes)
 		return 0;
-	return at.high == HS_CODE(w, call_stub_return) ||
-	       (!HS_READ(w, &method, hs_word(at.low, HS_CODE(w, interpreter_method))) &&
-		!HS_READ(w, &bcp, hs_word(at.low, HS_CODE(w, interpreter_bcp))) &&
-		hs_bci(w, method, bcp) >= 0);
+	return at.high == HS_CODE(w, call_stub_return) || hs_is_interpreted(w, at.low);
 }
 
 /*
@@ -188,6 +194,17 @@ HS_FN int hs_at_anchor(struct hs_walk *w, __u64 last_sp)
 	return hs_anchor(w, w->java_thread + HS_CODE(w, thread_anchor), WIRE_WALK_READ);
 }
 
+/* On the way from the interpreter, or from the call stub, to compiled code: fp is theirs. */
+HS_FN int hs_aligning(struct hs_walk *w)
+{
+	if (!hs_is_in_stack(w, w->fp))
+		return hs_end(w, WIRE_WALK_STUB);
+	w->first = WIRE_FRAME_COMPILED;
+	w->pc = hs_is_interpreted(w, w->fp) ? HS_CODE(w, interpreter_low)
+					    : HS_CODE(w, call_stub_return);
+	return 0;
+}
+
 /* Stubs without a frame size: called from compiled code, with nothing, or with fp, on the stack. */
 HS_FN int hs_frameless_stub(struct hs_walk *w, __u64 blob)
 {
@@ -198,6 +215,8 @@ HS_FN int hs_frameless_stub(struct hs_walk *w, __u64 blob)
 
 	if (HS_READ(w, &top, w->sp) || HS_READ(w, &code, w->pc - 8))
 		return hs_end(w, WIRE_WALK_READ);
+	if (hs_is_aligning(code.b + 8))
+		return hs_aligning(w);
 	below = hs_subtype_built(w, blob, code.b + 8);
 	if (below >= 0) {
 		if (HS_READ(w, &top, w->sp + (__u64)below))

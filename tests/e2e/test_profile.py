@@ -90,6 +90,22 @@ class ProfileTest(JavaTest):
         print(f"{len(samples.list)} samples, {100 * whole:.2f} % of the walks complete: {samples.results}")
         self.assertGreater(whole, least)
 
+    def check_adapters(self):
+        """Between the interpreter and compiled code an adapter has the return address in a register for a moment: the frame
+        that calls is there all the same."""
+        loops = {("Adapters", "even"), ("Adapters", "odd")}
+        vm = self.java("Adapters", 2, options=["-XX:-UseOnStackReplacement"])
+        recorder = self.record(vm, "--sample=500us")
+        self.assertEqual(vm.ask("go", deadline_s=60), "done")
+        log = recorder.stop()
+        thread, = {e["thread"] for e in log.raw_of("thread") if e["name"] == "main"}
+        samples = Samples(log, thread)
+        whole = [chain for _, chain, e in samples.list if e["result"] == "complete"]
+        self.assertGreater(len(whole), 1000)
+        without = [chain for chain in whole if not loops & set(chain)]
+        print(f"{samples.results}; {len(without)} of {len(whole)} chains are without the method that calls: {without}")
+        self.assertLess(len(without), len(whole) / 400)
+
     def check_hot(self, *options, seconds=4, sample="1ms", period_ns=MS):
         for name, (samples, said) in self.run_hot("hot", seconds, 2, f"--sample={sample}", *options).items():
             with self.subTest(name):
@@ -229,6 +245,9 @@ class Profile(ProfileTest):
         """Where the interpreter returns from a method, that has no frame any more."""
         self.check_deep("returns", "-Xint")
 
+    def test_from_the_interpreter_to_compiled_code(self):
+        self.check_adapters()
+
     def test_a_clock_runs_with_its_thread_only(self):
         """The main thread waits all the time, and is not sampled; nor is any thread while the JVM is idle."""
         vm = self.java("Hot", "hot", 1, 1)
@@ -300,11 +319,22 @@ class ProfilePatched(ProfileTest, PatchedJavaTest):
 
 
 @only_in_soak
+class Profile11(ProfileTest, OtherJavaTest):
+    MAJOR = 11
+
+    def test_from_the_interpreter_to_compiled_code(self):
+        self.check_adapters()
+
+
+@only_in_soak
 class Profile21(ProfileTest, OtherJavaTest):
     MAJOR = 21
 
     def test_shares_and_sums(self):
         self.check_hot()
+
+    def test_from_the_interpreter_to_compiled_code(self):
+        self.check_adapters()
 
 
 class Profile25(ProfileTest, OtherJavaTest):
@@ -312,6 +342,9 @@ class Profile25(ProfileTest, OtherJavaTest):
 
     def test_shares_and_sums(self):
         self.check_hot(seconds=OTHER_SECONDS)
+
+    def test_from_the_interpreter_to_compiled_code(self):
+        self.check_adapters()
 
 
 if __name__ == "__main__":
