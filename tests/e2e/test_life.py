@@ -7,7 +7,7 @@ import subprocess
 import time
 import unittest
 
-from jvm import JavaTest  # first: it says where harness is
+from jvm import JavaTest, native_library  # first: it says where harness is
 import soaking
 from harness import DEADLINE_S, Log, Recorder, SPOOR, name_of, spoor, wait_until
 
@@ -104,6 +104,21 @@ class Attach(JavaTest):
             counts = [len(log.raw_of(kind)) for log in logs]
             self.assertGreater(counts[0], 20)
             self.assertEqual(counts[0], counts[1], kind)
+
+
+class SlowLoad(JavaTest):
+    def test_it_reads_on_while_the_sampler_of_owners_is_loaded(self):
+        """The rules to get out of native code are asked for from the first release on, which is when that is loaded."""
+        vm = self.java("Contend", 100)
+        recorder = self.record(vm, env={**os.environ, "LD_PRELOAD": native_library("slow_load")})
+        self.assertEqual(vm.ask("go", deadline_s=60), "done")
+        log = recorder.stop()
+        self.assertEqual(log.lost(), {})
+        released = len(log.raw_of("monitor_contended_exit"))
+        unknown = max((e["count"] for e in log.raw_of("stack_walk") if e["result"] == "native_rule_unknown"), default=0)
+        print(f"{released} releases, {unknown} walks that had no rule yet", flush=True)
+        self.assertGreater(released, 100)
+        self.assertLess(unknown, released / 4)
 
 
 class Commands(JavaTest):

@@ -101,7 +101,7 @@ void bpf_session_set_native_rule(struct bpf_session *p, uint64_t key,
 int bpf_session_walks(struct bpf_session *p, uint64_t *ret);
 
 /* Whether running threads are looked at for monitors that they got silently; worth it only where
- * there is contention. By what and how often: see sampler.h. */
+ * there is contention. By what and how often, and what is returned: see sampler.h. */
 int bpf_session_sample_owners(struct bpf_session *p, bool on);
 const char *bpf_session_owner_clock(const struct bpf_session *p);
 uint64_t bpf_session_owner_period_ns(const struct bpf_session *p);

@@ -159,8 +159,12 @@ int sampler_run(struct sampler *s, bool on)
 
 	if (!s->program || s->on == on)
 		return 0;
-	if (!s->tried)
+	if (!s->tried) {
+		load_later_begin(s->program);
+		if (!load_later_is_done(s->program))
+			return 1;
 		err = join(s);
+	}
 	s->on = on;
 	*s->looks_on = on;
 	for (unsigned i = 0; i < s->count && s->joined; i++)

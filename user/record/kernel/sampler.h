@@ -24,8 +24,11 @@ int sampler_open(struct sampler *s, int *looks_on);
 /* "tick", "cpu-clock" or, if there is none, "none", and its period then 0. */
 const char *sampler_name(const struct sampler *s);
 uint64_t sampler_period_ns(const struct sampler *s);
-/* Cheap; does nothing when it is so already, but for the first time that it is to run: that loads
- * the program. Negative errno, once, if the kernel refuses it: from then on nothing runs. */
+/*
+ * Cheap; does nothing when it is so already. The first time that it is to run a thread begins to
+ * load the program, for the verifier takes its time, 22 ms and more on a busy machine: 1 until that
+ * is done, then 0. Negative errno, once, if the kernel refuses it: from then on nothing runs.
+ */
 int sampler_run(struct sampler *s, bool on);
 /* Nothing runs any more. Accepts NULL. */
 void sampler_close(struct sampler *s);

@@ -26,6 +26,7 @@
 
 #define POLL_MS 50     /* how long a record may lie in the ring */
 #define OBJECTS_MS 10  /* likewise of object events */
+#define LOADING_MS 5   /* how late the sampler of owners may run when it is loaded */
 #define REFRESH_MS 200 /* while the JVM is starting up */
 #define WAITS_MS 400   /* readers put into order what comes up to a second late */
 
@@ -84,7 +85,7 @@ static int poll_timeout(const struct recorder *r, uint64_t now, uint64_t deadlin
 {
 	uint64_t until = r->next_window < deadline ? r->next_window : deadline;
 	uint64_t ms = until > now ? (until - now + NS_PER_MS - 1) / NS_PER_MS : 0;
-	uint64_t most = r->objects ? OBJECTS_MS : POLL_MS;
+	uint64_t most = r->loading ? LOADING_MS : r->objects ? OBJECTS_MS : POLL_MS;
 
 	return (int)(ms < most ? ms : most);
 }
@@ -117,10 +118,10 @@ int recorder_run(struct recorder *r, int timeout_ms, int fd, char why[RECORDER_W
 		recorder_drain(r);
 		more = recorder_objects_pass(r);
 		recorder_objects_resync(r, more);
-		if ((translate_contended(r->t) | bpf_session_contended(r->p)) && !r->contended) {
+		if (translate_contended(r->t) | bpf_session_contended(r->p))
 			r->contended = true;
+		if (r->contended)
 			recorder_sample_owners(r);
-		}
 		now = clock_mono_ns();
 		recorder_marks_pass(r, now);
 		if (translate_wants_refresh(r->t) ||

@@ -43,7 +43,7 @@ struct recorder {
 	uint64_t drain_until; /* of the draining that goes on; UINT64_MAX: to the ring's end */
 	unsigned names_every;
 	bool starting, contended;    /* the latter: in this window */
-	bool replaced;               /* the JVM, by another program */
+	bool replaced, loading;      /* the JVM, by another program; the sampler of owners */
 	bool names_missed;           /* has been said */
 	bool noted[JVM_LIMIT_COUNT]; /* of what the JVM lacks */
 	struct wire_cpu *cpus;

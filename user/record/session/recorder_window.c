@@ -64,7 +64,8 @@ void recorder_sample_owners(struct recorder *r)
 {
 	int err = bpf_session_sample_owners(r->p, r->contended);
 
-	if (err)
+	r->loading = err > 0;
+	if (err < 0)
 		notes_write(r->w, NOTE_LEVEL_WARNING,
 			    "the kernel refuses the program that samples owners of contended "
 			    "locks: an owner that keeps its CPU is not seen");

@@ -8,6 +8,8 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +19,9 @@
 
 struct load_later {
 	int handler; /* negative: libbpf has none */
-	int fd;      /* or NOT_TRIED, or negative errno less 1 */
+	int fd;      /* or NOT_TRIED, or negative errno less 1; the thread's while there is one */
+	bool running;
+	pthread_t thread;
 	struct bpf_insn *insns;
 	size_t count;
 	void *func_info; /* the verifier's word for what is a function of its own */
@@ -95,15 +99,51 @@ void load_later_prepared(struct load_later *l)
 	l->handler = -1;
 }
 
+static void *load(void *ctx)
+{
+	struct load_later *l = ctx;
+
+	l->fd = l->insns ? bpf_prog_load(l->kind.type, l->kind.program, "GPL", l->insns, l->count,
+					 &l->opts)
+			 : -ENOENT;
+	if (l->fd < 0)
+		l->fd -= 1;
+	return NULL;
+}
+
+void load_later_begin(struct load_later *l)
+{
+	sigset_t all, old;
+
+	if (l->running || l->fd != NOT_TRIED)
+		return;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	l->running = !pthread_create(&l->thread, NULL, load, l);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!l->running)
+		load(l);
+}
+
+bool load_later_is_done(struct load_later *l)
+{
+	if (l->running && !pthread_tryjoin_np(l->thread, NULL))
+		l->running = false;
+	return !l->running && l->fd != NOT_TRIED;
+}
+
+static void wait_for(struct load_later *l)
+{
+	if (l->running)
+		pthread_join(l->thread, NULL);
+	l->running = false;
+}
+
 int load_later_fd(struct load_later *l)
 {
-	if (l->fd == NOT_TRIED) {
-		l->fd = l->insns ? bpf_prog_load(l->kind.type, l->kind.program, "GPL",
-						 l->insns, l->count, &l->opts)
-				 : -ENOENT;
-		if (l->fd < 0)
-			l->fd -= 1;
-	}
+	wait_for(l);
+	if (l->fd == NOT_TRIED)
+		load(l);
 	return l->fd < 0 ? l->fd + 1 : l->fd;
 }
 
@@ -111,6 +151,7 @@ void load_later_free(struct load_later *l)
 {
 	if (!l)
 		return;
+	wait_for(l);
 	load_later_prepared(l);
 	if (l->fd >= 0)
 		close(l->fd);
