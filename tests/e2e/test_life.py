@@ -113,6 +113,7 @@ class SlowLoad(JavaTest):
         recorder = self.record(vm, env={**os.environ, "LD_PRELOAD": native_library("slow_load")})
         self.assertEqual(vm.ask("go", deadline_s=60), "done")
         log = recorder.stop()
+        self.assertIn("slow_load: look_by_", recorder.err)
         self.assertEqual(log.lost(), {})
         released = len(log.raw_of("monitor_contended_exit"))
         unknown = max((e["count"] for e in log.raw_of("stack_walk") if e["result"] == "native_rule_unknown"), default=0)

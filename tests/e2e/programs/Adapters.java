@@ -1,7 +1,7 @@
 /**
- * Calls compiled methods from interpreted loops for as many seconds as it is told to (with the options that keep even() and
- * odd() from being compiled): with arguments in registers, and with more than there are registers for. Begins at the first line of input,
- * and says "done".
+ * Calls compiled methods from loops for as many seconds as it is told to: with arguments in registers, and with more
+ * than there are registers for. The loops stay interpreted with -XX:-UseOnStackReplacement. Begins at the first line of
+ * input, and says "done".
  */
 public class Adapters {
     static volatile int sink;

@@ -130,7 +130,7 @@ void recorder_window(struct recorder *r)
 	translate_flush(r->t, clock_mono_ns() - NS_PER_S);
 	recorder_write_losses(r);
 	recorder_sample_owners(r);
-	r->contended = false;
+	r->contended = r->loading = false;
 	if (++r->windows % r->names_every == 0)
 		recorder_read_names(r);
 	look_for_exec(r);
