@@ -42,9 +42,9 @@ struct {
 	__type(value, struct cpu_timer);
 } cpu_timers __weak SEC(".maps");
 
-/* From one sample to the next: period and up to spread more, by chance. 0: there are no timers. */
+/* From one sample to the next. 0: there are no timers. */
 const volatile __u64 timer_period_ns __weak = 0;
-const volatile __u32 timer_spread_ns __weak = 0;
+const volatile __u32 timer_jitter __weak = 0;
 __u32 timers_on __weak = 0; /* user space has made them */
 __u64 preempted_at __weak = 0; /* when a thread had to leave a CPU last */
 
@@ -56,9 +56,20 @@ __u64 preempted_at __weak = 0; /* when a thread had to leave a CPU last */
 #define TIMER_GOES_ON 100000000 /* ns that a timer looks on after a thread was preempted */
 #define TIMER_ABOUT 10000000    /* ns by which preempted_at may be old, as many CPUs write it */
 
+/* A part of the period, by chance. */
+static __always_inline __u64 timer_part(void)
+{
+	return timer_period_ns * (bpf_get_prandom_u32() >> 16) >> 16;
+}
+
+/*
+ * Of a program that repeats itself, samples with nearly the same time from one to the next are
+ * drawn from one place of it, which moves slowly. With half a period up to one and a half the place
+ * of each is independent of that of the one before, whatever the program's period is up to.
+ */
 static __always_inline __u64 timer_next(void)
 {
-	return timer_period_ns + (timer_spread_ns ? bpf_get_prandom_u32() % timer_spread_ns : 0);
+	return timer_jitter ? timer_period_ns / 2 + timer_part() : timer_period_ns;
 }
 
 /* ran_ns, by now. */

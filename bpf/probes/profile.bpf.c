@@ -345,6 +345,6 @@ int timer_make(__u32 *args)
 	if (err)
 		return -err;
 	/* By chance: the CPUs have nothing to do with each other. */
-	t->due_ns = timer_period_ns * (bpf_get_prandom_u32() >> 16) >> 16;
+	t->due_ns = timer_part();
 	return -bpf_timer_set_callback(&t->timer, timer_fired);
 }

@@ -51,13 +51,13 @@ struct bpf_program *programs_choose(struct spoor_bpf *skel, const struct program
 void programs_set_sample(struct spoor_bpf *skel, const struct thread_clocks_options *o,
 			 uint64_t tick)
 {
-	uint64_t tick_ns = clock_tick_ns(), base;
+	uint64_t tick_ns = clock_tick_ns();
 
 	skel->rodata->tick_function = tick;
 	skel->rodata->sample_ticks =
 		tick_ns && o->period_ns > tick_ns ? (__u32)(o->period_ns / tick_ns) : 1;
 	if (!o->period_ns || o->event != SAMPLE_TIMER)
 		return;
-	thread_clocks_timer(o, &base, &skel->rodata->timer_spread_ns);
-	skel->rodata->timer_period_ns = base;
+	skel->rodata->timer_period_ns = thread_clocks_period_ns(o);
+	skel->rodata->timer_jitter = o->jitter;
 }

@@ -66,32 +66,24 @@ struct thread_clocks {
 /*
  * A fixed period beats against a program that repeats itself in the same time. So the clock's is
  * longer than that of --sample by 1.0942, the number 1 + 1 / (10 + 1 / (1 + 1 / (1 + ...))), which
- * has no simple ratio near it, and by up to 4 % more or less, by chance for each thread: in a
- * program of that period each hit is 5 to 14 % later than the one before. The clock's interrupts
- * are half of what sampling costs on a virtual machine, so that each of them is a sample.
+ * has no simple ratio near it. The clock's interrupts are half of what sampling costs on a virtual
+ * machine, so that each of them is a sample.
  */
-void thread_clocks_timer(const struct thread_clocks_options *o, uint64_t *base, uint32_t *spread)
+uint64_t thread_clocks_period_ns(const struct thread_clocks_options *o)
 {
-	uint64_t period = o->period_ns, by_chance;
-
-	*base = period;
-	*spread = 0;
-	if (!o->jitter)
-		return;
-	period = period * 1094179 / 1000000;
-	by_chance = period * 2 / 25 + 1;
-	*spread = by_chance < UINT32_MAX ? (uint32_t)by_chance : UINT32_MAX;
-	*base = period - *spread / 2;
+	return o->jitter ? o->period_ns * 1094179 / 1000000 : o->period_ns;
 }
 
+/* With jitter up to 4 % more or less, by chance for each thread, which keeps it: in a program that
+ * repeats itself in the period of --sample each hit is 5 to 14 % later than the one before. */
 static uint64_t period_next(struct thread_clocks *c)
 {
-	uint64_t base;
-	uint32_t spread;
+	uint64_t period = thread_clocks_period_ns(&c->options), spread = period * 2 / 25 + 1;
 
-	thread_clocks_timer(&c->options, &base, &spread);
+	if (!c->options.jitter)
+		return period;
 	c->random = c->random * 6364136223846793005u + 1442695040888963407u;
-	return base + (spread ? (c->random >> 33) % spread : 0);
+	return period - spread / 2 + (c->random >> 33) % spread;
 }
 
 /* A software clock, as most virtual machines lack a PMU; or the PMU's, whose period the kernel

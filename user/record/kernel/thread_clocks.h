@@ -42,8 +42,8 @@ struct thread_clocks_options {
 	enum sample_event event;
 };
 
-/* From one time of a timer to the next: *base and up to *spread more, by chance. */
-void thread_clocks_timer(const struct thread_clocks_options *o, uint64_t *base, uint32_t *spread);
+/* Of the clocks, on average; with jitter a timer has from half of it to one and a half. */
+uint64_t thread_clocks_period_ns(const struct thread_clocks_options *o);
 
 /*
  * A clock is armed by the kernel's scheduler, and runs only while its thread does. Threads that
