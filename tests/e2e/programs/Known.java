@@ -118,7 +118,7 @@ public class Known {
 
     static final Queue<String> truth = new ConcurrentLinkedQueue<>(); // without a lock of its own
     static final ThreadMXBean CLOCK = ManagementFactory.getThreadMXBean();
-    static volatile boolean held;
+    static volatile boolean held, allBlocked;
     static volatile long released;
     static volatile long heldNs, ownerBlockedNs;
 
@@ -142,10 +142,7 @@ public class Known {
         }
 
         void awaitBlocked() {
-            while (after == 0) {
-                if (before != 0 && waiter.isBlocked()) {
-                    break;
-                }
+            while (before == 0 || !waiter.isBlocked()) {
                 Thread.yield();
             }
             seen = System.nanoTime();
@@ -156,14 +153,20 @@ public class Known {
         }
     }
 
-    /** The owner holds the lock for ms; the waiters come as soon as it does. */
+    /**
+     * The owner holds the lock for ms; the waiters come as soon as it does. Again, if one has not been seen blocked: it may
+     * have waited for a CPU for so long, and would find the lock free.
+     */
     static void phase(String lockClass, Section own, Section wait, int ms, boolean busy, Worker owner,
                       Worker... waiters) {
         held = false;
+        allBlocked = false;
         owner.give(() -> own.run(() -> {
             long begin = System.nanoTime(), blocked = blockedNs(owner);
             held = true;
-            spend(ms, busy);
+            do {
+                spend(ms, busy);
+            } while (!allBlocked);
             ownerBlockedNs = blockedNs(owner) - blocked;
             released = System.nanoTime();
             heldNs = released - begin;
@@ -181,6 +184,7 @@ public class Known {
             });
         }
         all.forEach(Blocked::awaitBlocked);
+        allBlocked = true;
         owner.finish();
         for (Worker w : waiters) {
             w.finish();
