@@ -1,4 +1,6 @@
 """tests/run itself, over tests that are made up: what it calls a failure."""
+import importlib.machinery
+import importlib.util
 import os
 import shutil
 import signal
@@ -6,10 +8,15 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import threading
 import time
 import unittest
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, TESTS)
+
+import leftovers  # noqa: E402
+
 UNDEFINED = "echo 'x.c:1:2: runtime error: signed integer overflow' >&2"
 
 
@@ -414,6 +421,51 @@ class Leftovers(Run):
             run.kill()
             run.wait()
         self.assertFalse(self.left())
+
+    def test_in_execve(self):
+        """For a moment, which may be long, a process has no environment: /proc as it is then and later."""
+        left = subprocess.Popen(["sleep", "1000"])
+        _, mark = leftovers.mark({})
+
+        def show(environment, env_end):
+            self.write(f"proc/{left.pid}/environ", environment)
+            self.write("stat", " ".join([f"{left.pid} (a b) c) S", *["0"] * 47, str(env_end), "0"]))
+            os.replace(self.path("stat"), self.path("proc", str(left.pid), "stat"))
+
+        def settle():
+            show(f"A=b\0{leftovers.NAME}={mark}\0", 4096)
+            left.wait()
+            shutil.rmtree(self.path("proc", str(left.pid)))
+
+        try:
+            show("", 0)
+            later = threading.Timer(0.1, settle)
+            later.start()
+            self.assertGreaterEqual(leftovers.kill(mark, self.path("proc")), 1)
+            later.join(60)
+            self.assertEqual(left.returncode, -signal.SIGKILL)
+        finally:
+            left.kill()
+            left.wait()
+
+    def test_without_an_environment(self):
+        """Of others nothing is waited for: they have none, are of the kernel, or end."""
+        for pid, flags, env_end in ((1, 0, 4096), (2, leftovers.PF_KTHREAD, 0), (3, leftovers.PF_EXITING, 0)):
+            self.write(f"proc/{pid}/environ", "")
+            fields = [f"{pid} (x) S", *["0"] * 5, str(flags), *["0"] * 41, str(env_end), "0"]
+            self.write(f"proc/{pid}/stat", " ".join(fields))
+        self.assertEqual(leftovers.processes("/1.1", self.path("proc")), (set(), False))
+
+    def test_nothing_begins_after_the_end(self):
+        """Of a run that is interrupted: another thread may be about to start a test."""
+        loader = importlib.machinery.SourceFileLoader("tests_run", self.path("tests/run"))
+        run = importlib.util.module_from_spec(importlib.util.spec_from_loader("tests_run", loader))
+        loader.exec_module(run)
+        run.Child.end_all()
+        with self.assertRaises(KeyboardInterrupt):
+            run.Child(["touch", self.path("begun")], dict(os.environ))
+        self.assertFalse(os.path.exists(self.path("begun")))
+
 
 if __name__ == "__main__":
     unittest.main()
