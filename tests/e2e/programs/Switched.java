@@ -8,10 +8,11 @@ import java.util.List;
 /**
  * Allocates before, while and after somebody switches object events on and off, and checks what it has allocated.
  *
- * <p>Argument: threads. Each allocates for ever, in chains of objects that say who and how many they are; a chain
- * that is not what it should be ends the program. On each line of input the threads stop, do a number of rounds that is
- * in the line (0: none; another one than before), and rest; then it prints how many objects of each class they have made in these rounds
- * and what the JVM says of each thread's bytes since the line before. Then they go on as before, until the next line.
+ * <p>Arguments: threads; "rested", if they begin as after a line of 0. Each allocates for ever, in chains of objects that
+ * say who and how many they are; a chain that is not what it should be ends the program. On each line of input the threads
+ * stop, do a number of rounds that is in the line (0: none; another one than before), and rest; then it prints how many
+ * objects of each class they have made in these rounds and what the JVM says of each thread's bytes since the line before.
+ * Then they go on as before, until the next line.
  */
 public final class Switched {
     static class Link {
@@ -109,7 +110,9 @@ public final class Switched {
         int threads = Integer.parseInt(args[0]);
         List<Worker> workers = new ArrayList<>();
         for (int i = 0; i < threads; i++) {
-            workers.add(new Worker());
+            Worker worker = new Worker();
+            worker.wanted = args.length > 1 && args[1].equals("rested") ? 0 : -1;
+            workers.add(worker);
         }
         workers.forEach(Thread::start);
         System.out.println("ready " + ProcessHandle.current().pid());
