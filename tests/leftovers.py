@@ -20,15 +20,16 @@ def mark(env):
 
 
 def is_in_exec(folder):
-    """The process has closed what it does not take along, so that whoever made it may believe it started, but has no environment
-    yet: it may have to wait for a CPU there."""
+    """The process has closed what it does not take along, so that whoever made it may believe it started, but has no
+    environment yet: it may have to wait for a CPU there."""
     with open(f"{folder}/stat", encoding="utf-8", errors="replace") as f:
         fields = f.read().rpartition(")")[2].split()
     return int(fields[ENV_END]) == 0 and not int(fields[FLAGS]) & (PF_EXITING | PF_KTHREAD) and fields[0] not in "ZX"
 
 
 def processes(value, root="/proc"):
-    """(the processes that have this mark, or one that was made below it; whether there are others of which it is not known yet)"""
+    """(the processes that have this mark, or one that was made below it; whether there are others of which it is not known
+    yet)"""
     wanted = f"{NAME}={value}".encode()
     found, unknown = set(), False
     for pid in filter(str.isdigit, os.listdir(root)):
@@ -47,7 +48,7 @@ def processes(value, root="/proc"):
 
 
 def kill(value, root="/proc"):
-    """Until there is none: one may have forked meanwhile. Their number, when all have ended."""
+    """Until there is none: one may have forked meanwhile. Their number, when all have ended, or LONGEST_S are over."""
     running, killed = {}, 0  # of what was killed, {process: a descriptor that tells of its end}
     until = time.monotonic() + LONGEST_S
     try:

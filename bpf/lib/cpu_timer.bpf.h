@@ -64,8 +64,9 @@ static __always_inline __u64 timer_part(void)
 
 /*
  * Of a program that repeats itself, samples with nearly the same time from one to the next are
- * drawn from one place of it, which moves slowly. With half a period up to one and a half the place
- * of each is independent of that of the one before, whatever the program's period is up to.
+ * drawn from one place of it, which moves slowly. With half of the clock's period up to one and a
+ * half, the place of each depends next to nothing on that of the one before, if the program's
+ * period is no longer than the clock's.
  */
 static __always_inline __u64 timer_next(void)
 {

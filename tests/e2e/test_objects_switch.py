@@ -29,8 +29,8 @@ KILLS = 8 if soaking.is_on() else 4
 class SwitchedTest(ObjectsJavaTest):
     """A JVM in which Switched runs."""
 
-    def start(self, *options, threads=2, rested=()):
-        return self.java("Switched", threads, *rested, options=["-Xmx192m", *options])
+    def start(self, *options, threads=2, rested=False):
+        return self.java("Switched", threads, *(["rested"] if rested else []), options=["-Xmx192m", *options])
 
     def rest(self, vm, rounds):
         """(objects of Counted, bytes by thread as the JVM counts them) when all threads have done so many rounds."""
@@ -190,9 +190,9 @@ class SwitchTest(SwitchedTest):
         self.check_heap("-XX:+UseG1GC")
 
     def test_heap_g1_with_what_is_dead_in_the_archive(self):
-        """Of a JVM that has not collected yet the walk finds all that is in the archive of classes, a filler among it. No
+        """Of a JVM that has not marked anything yet the walk finds all that is in the archive of classes, a filler among it. No
         collection moves or frees that, and no dump has it."""
-        vm = self.start("-XX:+UseG1GC", "-Xmn100m", *CHECK, rested=["rested"])
+        vm = self.start("-XX:+UseG1GC", "-Xmn100m", *CHECK, rested=True)
         self.rest(vm, 0)
         recorder = self.record(vm, "--objects=exact")
         done = subprocess.run([jdk_tool("jcmd", self.home), str(vm.pid), "GC.heap_dump", self.path("app.hprof")],

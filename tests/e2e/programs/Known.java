@@ -154,8 +154,8 @@ public class Known {
     }
 
     /**
-     * The owner holds the lock for ms; the waiters come as soon as it does. Again, if one has not been seen blocked: it may
-     * have waited for a CPU for so long, and would find the lock free.
+     * The owner holds the lock for ms; the waiters come as soon as it does. It holds it for as long again while there is a
+     * waiter that has not been seen blocked: that may have waited for a CPU all the time, and would find the lock free.
      */
     static void phase(String lockClass, Section own, Section wait, int ms, boolean busy, Worker owner,
                       Worker... waiters) {

@@ -37,7 +37,7 @@ struct sample_request {
 struct thread_clocks_options {
 	pid_t pid;
 	uint64_t period_ns;
-	bool jitter;	/* the period is a little different each time, or for each thread */
+	bool jitter;	/* the period differs by chance: each time, or for each thread */
 	unsigned cpus;	/* that there can be */
 	enum sample_event event;
 };
